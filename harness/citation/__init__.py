@@ -1,0 +1,1 @@
+"""What a citation is: model, per-society style, section paths, strict parse and format, lenient parse."""

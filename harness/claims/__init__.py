@@ -1,0 +1,1 @@
+"""Citations v1 parts: made, checked, re-run."""

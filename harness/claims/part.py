@@ -1,0 +1,51 @@
+"""The Citations v1 data Part (claims.md). Never called a citation in code."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+EXTENSION_URI: Final = "https://standards.upperhandai.com/ext/citations/v1"
+MEDIA_TYPE: Final = "application/vnd.upperhand.citations+json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The named extractor over a named table and column that reproduces the number."""
+
+    table: str
+    column: str
+    function: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimPart:
+    """One quantitative claim's audit trail. `base_n` is the unweighted count, a positive integer.
+
+    `domain` holds this harness's own fields (society, slug, night, revision, measure, stratum, value, data,
+    data_sha256); on the wire they stand beside the specified ones.
+    """
+
+    study: str
+    period: str
+    base_name: str
+    base_n: int
+    source: Source
+    fielded: str | None = None
+    weight: str = "unweighted"
+    warnings: tuple[str, ...] = ()
+    domain: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object, specified fields first."""
+        wire: dict[str, Any] = {"study": self.study, "period": self.period}
+        if self.fielded is not None:
+            wire["fielded"] = self.fielded
+        wire["base"] = {"name": self.base_name, "n": self.base_n}
+        wire["weight"] = self.weight
+        wire["source"] = {
+            "table": self.source.table,
+            "column": self.source.column,
+            "function": self.source.function,
+        }
+        wire["warnings"] = list(self.warnings)
+        return wire | dict(self.domain)

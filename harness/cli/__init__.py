@@ -1,0 +1,1 @@
+"""Click commands: parse, wire, call one use case, print, exit code."""

@@ -1,0 +1,1 @@
+"""Asking: one client per transport, one retry layer, one response type."""

@@ -1,0 +1,1 @@
+"""A small real gateway for demos and tests."""

@@ -1,0 +1,1 @@
+"""Pure scoring: align, check, measure; diagnosis apart."""

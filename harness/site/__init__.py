@@ -1,0 +1,1 @@
+"""Pages and twins from one frozen result."""

@@ -1,0 +1,1 @@
+"""Floors, assessments and settlements as a fold of events."""

@@ -1,0 +1,1 @@
+"""Tables, migrations, run store, ledger, transcripts."""

@@ -1,0 +1,88 @@
+"""Opening the database: SQLite in WAL mode or PostgreSQL, one way of writing for both."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from harness.errors import StoreError, UsageError
+
+BUSY_TIMEOUT_S: Final = 30
+_LEDGER_LOCK: Final = 0x43495445  # any fixed number: one advisory lock for every writer of this product
+
+
+def open_engine(url: str) -> Engine:
+    """An engine for `sqlite:///file` or `postgresql+psycopg://…`; nothing is connected yet.
+
+    Raises UsageError for any other URL; the message never shows a password.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise UsageError(
+            "database: found a text that is no URL; expected sqlite:///FILE or postgresql+psycopg://…"
+        ) from None
+    if parsed.drivername == "sqlite" and parsed.database:
+        return _open_sqlite(parsed, Path(parsed.database))
+    if parsed.drivername == "postgresql+psycopg":
+        return create_engine(parsed, pool_pre_ping=True)
+    shown = parsed.render_as_string(hide_password=True)
+    raise UsageError(f"database: found {shown}; expected sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME")
+
+
+def _open_sqlite(url: URL, file: Path) -> Engine:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S})
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+        # The driver's own transaction opening would take no write lock until the first write; see `writing`.
+        connection.isolation_level = None
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        mode = "IMMEDIATE" if connection.get_execution_options().get("writes") else "DEFERRED"
+        connection.exec_driver_sql(f"BEGIN {mode}")
+
+    return engine
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A connection in one read transaction. Raises StoreError where the database fails."""
+    with _failures(engine), engine.connect() as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def writing(engine: Engine, *, exclusive: bool = False) -> Iterator[Connection]:
+    """A connection in one write transaction, committed at the end unless an exception leaves it.
+
+    `exclusive` makes all exclusive writers wait for each other until commit: SQLite has one writer anyway, PostgreSQL
+    takes an advisory lock. Raises StoreError where the database fails (full disk, lost connection, broken file).
+    """
+    with _failures(engine), engine.connect() as raw:
+        connection = raw.execution_options(writes=True)
+        with connection.begin():
+            if exclusive and engine.dialect.name == "postgresql":
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LEDGER_LOCK})
+            yield connection
+
+
+@contextmanager
+def _failures(engine: Engine) -> Iterator[None]:
+    try:
+        yield
+    except DBAPIError as error:
+        # Parameters of a statement can hold ids and codes only, yet they are left out: law 7 has no exceptions.
+        shown = engine.url.render_as_string(hide_password=True)
+        reason = str(error.orig).strip().splitlines()[0] if error.orig is not None else type(error).__name__
+        raise StoreError(f"database {shown}: {reason}") from None

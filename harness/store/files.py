@@ -1,0 +1,108 @@
+"""Content-addressed files beside the database, durable before any row points to them (operations.md, Storage)."""
+
+import hashlib
+import io
+import os
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import zstandard
+
+from harness.errors import StoreError
+
+MAX_UNPACKED: Final = 1 << 31
+"""Refuse to unpack more than this many bytes from one file: a broken header must not take the machine's memory."""
+
+
+class BlobStore:
+    """Blobs named by the SHA-256 of their unpacked bytes, each a zstandard frame below `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def save(self, data: bytes) -> str:
+        """Store the bytes and return their digest once they would survive a power cut; storing again is free.
+
+        Raises StoreError where the disk refuses (full, read-only).
+        """
+        digest = hashlib.sha256(data).hexdigest()
+        target = self._path(digest)
+        if target.exists():
+            return digest
+        packed = zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_durably(target, packed)
+        except OSError as error:
+            raise StoreError(f"{target.parent}: cannot write a transcript segment: {error.strerror}") from None
+        return digest
+
+    def load(self, digest: str) -> bytes:
+        """The bytes of that digest. Raises StoreError naming the file where it is absent, torn or altered."""
+        path = self._path(digest)
+        try:
+            packed = path.read_bytes()
+            data = zstandard.ZstdDecompressor().decompress(packed, max_output_size=MAX_UNPACKED)
+        except FileNotFoundError:
+            raise StoreError(f"{path}: not found; restore it from a backup") from None
+        except (OSError, zstandard.ZstdError) as error:
+            raise StoreError(f"{path}: cannot be read ({error}); restore it from a backup") from None
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise StoreError(f"{path}: its content does not match its name; restore it from a backup")
+        return data
+
+    def _path(self, digest: str) -> Path:
+        return self.root / digest[:2] / f"{digest}.zst"
+
+
+def write_durably(target: Path, data: bytes) -> None:
+    """Write a file so that it is either whole or absent, also after a power cut. Raises OSError."""
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in that folder durable."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def pack_folder(folder: Path, names: tuple[str, ...]) -> bytes:
+    """The named files of a folder as one tar whose bytes depend on names and contents only; absent ones left out."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name in sorted(names):
+            path = folder / name
+            if path.is_file():
+                content = path.read_bytes()
+                entry = tarfile.TarInfo(name)
+                entry.size = len(content)
+                archive.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+@contextmanager
+def unpacked_folder(packed: bytes, name: str) -> Iterator[Path]:
+    """A temporary folder of that name with the files of `pack_folder`; gone at the end."""
+    with tempfile.TemporaryDirectory(prefix="harness-") as root:
+        folder = Path(root) / name
+        folder.mkdir()
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            archive.extractall(folder, filter="data")
+        yield folder

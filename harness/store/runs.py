@@ -1,0 +1,206 @@
+"""Runs of a night and their answers. Rows are keyed (night, society, run); answers are only ever added."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from sqlalchemy import ColumnElement, Engine, and_, exists, func, insert, select, update
+
+from harness.store.engine import reading, writing
+from harness.store.schema import ANSWER, RUN, RUN_SOCIETY
+from harness.store.transcripts import Transcript
+
+PAGE: Final = 5_000
+"""Rows fetched at a time while streaming: memory stays flat in items."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One attempt at a night. `state` is open (can be resumed) or complete; times UTC text."""
+
+    run_id: str
+    night: str
+    attempt: int
+    state: str
+    seed: str
+    transport: str
+    gateway: str
+    harness_version: str
+    started_at: str
+    finished_at: str | None = None
+    stopped: str | None = None
+    calls_sent: int = 0
+    asked_again: int = 0
+    sittings: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSociety:
+    """A society's part of a run: what was frozen for it, and how much was planned."""
+
+    run_id: str
+    slug: str
+    snapshot_sha256: str
+    testset_version: str
+    testset_sha256: str
+    terms_version: int | None
+    terms_sha256: str | None
+    items: int
+    expectations: int
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRow:
+    """What is known of an item's last answer without opening its transcript. `reason` None: usable."""
+
+    slug: str
+    item_id: str
+    sitting: int
+    reason: str | None
+    http_status: int | None
+    ledger_entry_id: str | None
+    tokens_returned: int | None
+    latency_ms: int
+    attempts: int
+    billed: int
+    asked_at: str
+    answered_at: str
+    segment: str
+    place: int
+
+
+def create_run(engine: Engine, run: Run, societies: Sequence[RunSociety]) -> None:
+    """Record a new run with everything it froze, in one transaction."""
+    with writing(engine) as connection:
+        connection.execute(insert(RUN).values(**asdict(run)))
+        connection.execute(insert(RUN_SOCIETY), [asdict(society) for society in societies])
+
+
+def find_runs(engine: Engine, night: str | None = None) -> list[Run]:
+    """Runs of a night (None: of all nights) in the order of night and attempt."""
+    query = select(RUN).order_by(RUN.c.night, RUN.c.attempt)
+    with reading(engine) as connection:
+        rows = connection.execute(query if night is None else query.where(RUN.c.night == night))
+        return [Run(**row._mapping) for row in rows]
+
+
+def find_run(engine: Engine, run_id: str) -> Run | None:
+    with reading(engine) as connection:
+        row = connection.execute(select(RUN).where(RUN.c.run_id == run_id)).one_or_none()
+    return None if row is None else Run(**row._mapping)
+
+
+def run_societies(engine: Engine, run_id: str) -> list[RunSociety]:
+    """The societies of a run by slug."""
+    query = select(RUN_SOCIETY).where(RUN_SOCIETY.c.run_id == run_id).order_by(RUN_SOCIETY.c.slug)
+    with reading(engine) as connection:
+        return [RunSociety(**row._mapping) for row in connection.execute(query)]
+
+
+def begin_sitting(engine: Engine, run_id: str, *, calls_sent: int, asked_again: int) -> int:
+    """Count a start or resumption of the run; its number from 1. `calls_sent` is the total so far."""
+    with writing(engine) as connection:
+        connection.execute(
+            update(RUN)
+            .where(RUN.c.run_id == run_id)
+            .values(sittings=RUN.c.sittings + 1, calls_sent=calls_sent, asked_again=RUN.c.asked_again + asked_again)
+        )
+        sittings: int = connection.execute(select(RUN.c.sittings).where(RUN.c.run_id == run_id)).scalar_one()
+        return sittings
+
+
+def add_answers(engine: Engine, run_id: str, sitting: int, segment: str, transcripts: Sequence[Transcript]) -> None:
+    """Record a segment's answers; the segment is already durable."""
+    rows = [
+        {
+            "run_id": run_id,
+            "slug": each.slug,
+            "item_id": each.item_id,
+            "sitting": sitting,
+            "reason": each.answer.reason,
+            "http_status": each.answer.attempts[-1].http_status if each.answer.attempts else None,
+            "ledger_entry_id": each.answer.ledger_entry_id,
+            "tokens_returned": each.answer.tokens_returned,
+            "latency_ms": each.answer.latency_ms,
+            "attempts": len(each.answer.attempts),
+            "billed": sum(attempt.ledger_entry_id is not None for attempt in each.answer.attempts),
+            "asked_at": each.asked_at,
+            "answered_at": each.answered_at,
+            "segment": segment,
+            "place": place,
+        }
+        for place, each in enumerate(transcripts)
+    ]
+    with writing(engine) as connection:
+        connection.execute(insert(ANSWER), rows)
+
+
+def count_usable(engine: Engine, run_id: str) -> int:
+    """Usable answers of the run so far."""
+    query = select(func.count()).select_from(ANSWER).where(ANSWER.c.run_id == run_id, ANSWER.c.reason.is_(None))
+    with reading(engine) as connection:
+        return connection.execute(query).scalar_one()
+
+
+def answered_ids(engine: Engine, run_id: str, slug: str) -> set[str]:
+    """Ids of the society's items that have an answer, usable or not."""
+    query = select(ANSWER.c.item_id).where(ANSWER.c.run_id == run_id, ANSWER.c.slug == slug).distinct()
+    with reading(engine) as connection:
+        return set(connection.execute(query).scalars())
+
+
+def iter_answers(engine: Engine, run_id: str, slug: str) -> Iterator[AnswerRow]:
+    """The last answer of each item, by segment and place so that transcripts are read in one sweep."""
+    query = select(ANSWER).where(is_last_answer(run_id, slug)).order_by(ANSWER.c.segment, ANSWER.c.place)
+    with reading(engine) as connection:
+        for row in connection.execution_options(yield_per=PAGE).execute(query):
+            values = dict(row._mapping)
+            del values["run_id"]
+            yield AnswerRow(**values)
+
+
+def is_last_answer(run_id: str, slug: str) -> ColumnElement[bool]:
+    """Picks each item's answer of the latest sitting: an item is asked in a later sitting only where nothing usable had
+    come back to the whole run."""
+    later = ANSWER.alias()
+    superseded = exists().where(
+        later.c.run_id == ANSWER.c.run_id,
+        later.c.slug == ANSWER.c.slug,
+        later.c.item_id == ANSWER.c.item_id,
+        later.c.sitting > ANSWER.c.sitting,
+    )
+    return and_(ANSWER.c.run_id == run_id, ANSWER.c.slug == slug, ~superseded)
+
+
+def find_answers(engine: Engine, run_id: str, item_id: str, slug: str | None = None) -> list[AnswerRow]:
+    """Every stored answer of an item, oldest first; of all societies where no slug is given."""
+    query = select(ANSWER).where(ANSWER.c.run_id == run_id, ANSWER.c.item_id == item_id)
+    if slug is not None:
+        query = query.where(ANSWER.c.slug == slug)
+    with reading(engine) as connection:
+        rows = [dict(row._mapping) for row in connection.execute(query.order_by(ANSWER.c.slug, ANSWER.c.sitting))]
+    return [AnswerRow(**{name: value for name, value in row.items() if name != "run_id"}) for row in rows]
+
+
+def refuse_society(engine: Engine, run_id: str, slug: str, reason: str) -> None:
+    """Record that the gateway refuses this society's corpus to our key."""
+    here = (RUN_SOCIETY.c.run_id == run_id) & (RUN_SOCIETY.c.slug == slug)
+    with writing(engine) as connection:
+        connection.execute(update(RUN_SOCIETY).where(here).values(refused=reason))
+
+
+def end_sitting(engine: Engine, run_id: str, *, calls_sent: int, stopped: str | None) -> None:
+    """Keep the totals of an unfinished run."""
+    with writing(engine) as connection:
+        connection.execute(update(RUN).where(RUN.c.run_id == run_id).values(calls_sent=calls_sent, stopped=stopped))
+
+
+def complete_run(engine: Engine, run_id: str, *, calls_sent: int, stopped: str | None, finished_at: str) -> None:
+    """Close the run: from now on nothing is asked for it."""
+    with writing(engine) as connection:
+        connection.execute(
+            update(RUN)
+            .where(RUN.c.run_id == run_id)
+            .values(state="complete", calls_sent=calls_sent, stopped=stopped, finished_at=finished_at)
+        )

@@ -1,0 +1,1 @@
+"""A society's folder: load, check, describe."""

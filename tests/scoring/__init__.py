@@ -1,0 +1,1 @@
+"""Scoring: verdicts, measures, intervals, comparison, diagnosis."""

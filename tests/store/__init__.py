@@ -1,0 +1,1 @@
+"""Tests of harness.store, on SQLite and on PostgreSQL."""
