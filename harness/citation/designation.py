@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from harness.citation.folds import LOOSE
 from harness.citation.style import Standard, Style
 
 _YEAR: Final = r"(?:1[89]|20)[0-9]{2}"
 _BEHIND: Final = r"(?=[ ,;§]|$)"
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
 _EDITIONS: Final = tuple(
-    re.compile(pattern + _BEHIND, re.IGNORECASE)
+    re.compile(pattern + _BEHIND, LOOSE)
     for pattern in (
-        rf"[-:_.,/ ]{{0,2}}(?P<year>{_YEAR})(?: ?(?:edition|ed\.?))?",
+        rf"[-:_.,/ ]{{0,3}}(?P<year>{_YEAR})(?: ?(?:edition|ed\.?))?",
         rf",? ?\((?P<year>{_YEAR})\)",
         rf"[-:_ ]?(?P<year>{_YEAR})(?:0[1-9]|1[0-2])",
         rf"[-:_, ]{{0,2}}(?:rev\.? ?)?{_MONTH} ?(?P<year>{_YEAR}|[0-9]{{2}})",
@@ -26,8 +27,8 @@ _EDITIONS: Final = tuple(
         r",? ?\((?P<year>[0-9]{2})\)",
     )
 )
-_YEAR_FIRST: Final = re.compile(rf"(?:the )?(?P<year>{_YEAR})(?: edition of(?: the)?)? (?=[^ ])", re.IGNORECASE)
-_DESIGNATION_WORD: Final = re.compile(r"(?:standard |std\.? |manual |code[- ]|no\.? )", re.IGNORECASE)
+_YEAR_FIRST: Final = re.compile(rf"(?:the )?(?P<year>{_YEAR})(?: edition of(?: the)?)? (?=[^ ])", LOOSE)
+_DESIGNATION_WORD: Final = re.compile(r"(?:standard |std\.? |manual |code[- ]|no\.? )", LOOSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def _names(style: Style) -> tuple[tuple[str, re.Pattern[str], bool], ...]:
     names = [(name, name, False) for name in style.standards]
     names += [(alias, name, True) for name, known in style.standards.items() for alias in known.aliases]
     names.sort(key=lambda entry: -len(entry[0]))
-    return tuple((name, re.compile(_loosely(called), re.IGNORECASE), alias) for called, name, alias in names)
+    return tuple((name, re.compile(_loosely(called), LOOSE), alias) for called, name, alias in names)
 
 
 def _loosely(called: str) -> str:
@@ -105,9 +106,9 @@ def _society_pattern(style: Style) -> re.Pattern[str]:
     joint = "|".join(re.escape(publisher) for publisher in style.joint) or r"(?!)"
     society = re.escape(style.society)
     return re.compile(
-        rf"(?P<before>(?:(?:{joint}) ?/ ?)*)(?P<society>{society})(?P<behind>(?: ?/ ?(?:{joint}))*)"
+        rf"(?P<before>(?:(?:{joint}) ?/ ?){{0,2}})(?P<society>{society})(?P<behind>(?: ?/ ?(?:{joint})){{0,2}})"
         r"(?P<gap>,? |-|(?=[0-9]))",
-        re.IGNORECASE,
+        LOOSE,
     )
 
 
@@ -130,7 +131,7 @@ def _editions(written: str, style: Style, name: str) -> Iterator[tuple[int | Non
     """(edition_year, rest, steps) of each edition that may be written here, and of none."""
     known = style.standards[name]
     for year, label in known.labels.items():
-        match = re.match(rf",? ?{_label_pattern(label)}{_BEHIND}", written, re.IGNORECASE)
+        match = re.match(rf",? ?{_label_pattern(label)}{_BEHIND}", written, LOOSE)
         if match is not None:
             yield year, written[match.end() :], _edition_steps(match.group(), style, name, year)
     # Where hyphen and digits are a part of another standard's designator, they are not a year of this one.

@@ -4,9 +4,13 @@ No compatibility normalisation (NFKC): it would turn superscripts, fractions and
 """
 
 import html
+import re
 import unicodedata
 from collections.abc import Callable
 from typing import Final
+
+LOOSE: Final = re.IGNORECASE | re.ASCII
+"""Case is folded for ASCII letters only, so that no look-alike letter is taken for one."""
 
 _DASHES: Final = dict.fromkeys([*range(0x2010, 0x2016), 0x2043, 0x2212, 0x2E3A, 0x2E3B, 0xFE58, 0xFE63, 0xFF0D], "-")
 _INVISIBLE: Final = dict.fromkeys(

@@ -212,8 +212,9 @@ def _scan_lettered(text: str, start: int, kind: Kind, grammar: Grammar) -> tuple
 def _scan_rest(text: str, start: int, end: int, hyphen: bool, grammar: Grammar) -> tuple[list[str], int] | Stop:
     """Elements and labels behind the first element.
 
-    A hyphen may stand once and nothing but labels follows its element (`Table 12.2-1`), unless only letters stand
-    before it (`Table UCS-66.1`): so a range is never read as a number. It is glued unless the style splits at it.
+    A hyphen may stand once, behind no label, and nothing but labels follows its element (`Table 12.2-1`), unless only
+    letters stand before it (`Table UCS-66.1`): so a range is never read as a number. It is glued unless the style
+    splits at it.
     """
     path = [text[start:end]]
     dots = True
@@ -226,6 +227,7 @@ def _scan_rest(text: str, start: int, end: int, hyphen: bool, grammar: Grammar) 
                 return label
             path += label[0]
             end = label[1]
+            hyphen = False
             continue
         if not (char == "." and dots) and not (char == "-" and hyphen):
             break

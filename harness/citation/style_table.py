@@ -176,9 +176,7 @@ def _read_grammar(reader: _Reader, table: Mapping[str, Any]) -> Grammar:
             reader.refuse("containers", repr(container), expected, "Take it from [style.words], less its space.")
     tails = reader.texts(table, "tails")
     if len({tail.split()[0] for tail in tails}) < len(tails):
-        reader.refuse(
-            "tails", repr(list(tails)), "first words that differ", "They become path elements, in lower case."
-        )
+        reader.refuse("tails", repr(list(tails)), "first words that differ", "They begin path elements, in lower case.")
     bracketed = reader.texts(table, "bracketed")
     for name in bracketed:
         if name not in words:
@@ -222,7 +220,10 @@ def _read_standards(reader: _Reader, table: Mapping[str, Any]) -> dict[str, Stan
         where = f"standards.{name}."
         if not name or name != " ".join(name.split()):
             reader.refuse(
-                f"standards.{name}", repr(name), "the designator as the society writes it", "Mend its spaces."
+                f"standards.{name}",
+                repr(name),
+                "the designator as the society writes it, single spaces within",
+                "Mend its spaces.",
             )
         if not isinstance(value, Mapping):
             reader.refuse(f"standards.{name}", repr(value), "a table with editions", "Write editions = [2022].")

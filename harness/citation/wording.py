@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from harness.citation.error import CitationError
+from harness.citation.folds import LOOSE
 from harness.citation.parse import parse_section
 from harness.citation.section import Kind, Section
 from harness.citation.style import Style
@@ -50,8 +51,8 @@ _PLURALS: Final = {
     "figures": "figure", "figs": "figure", "equations": "equation", "eqs": "equation", "appendices": "appendix",
     "annexes": "annex", "controls": "control",
 }  # fmt: skip
-_WORD: Final = re.compile(r"(§§?|[a-z]+)\.? ?(?=[^a-z]|[a-z]{1,3}(?:[^a-z]|$)|[ivxlc]+$)", re.IGNORECASE)
-_LEADING_LETTERS: Final = re.compile(r"\(?[a-z]{1,3}(?=[-.0-9(]|$)|[ivxlc]{4,8}$")
+_WORD: Final = re.compile(r"(§§?|[a-z]+)\.? ?(?=[^a-z]|[a-z]{1,3}(?:[^a-z]|$)|[ivxlc]+$)", LOOSE)
+_LEADING_LETTERS: Final = re.compile(r"[a-z]{1,3}(?=[-.0-9(]|$)|[ivxlc]{4,8}$")
 _TO: Final = re.compile(r" ?- ?| to | thru | through | ?\.\.\.? ?")
 _AND: Final = re.compile(r", and |, ?| and | & |; ?")
 
@@ -155,10 +156,9 @@ def _word_steps(written: str, word: str) -> tuple[str, ...]:
 
 def _numbered(word: str, number: str, kind: Kind, style: Style, steps: tuple[str, ...]) -> Iterator[Rewriting]:
     yield word + number, steps
-    capital = _LEADING_LETTERS.sub(lambda letters: letters.group().upper(), number, count=1)
     head = _LEADING_LETTERS.match(number)
     if head is not None and kind not in style.grammar.bracketed:
-        yield word + capital, (*steps, "case")
+        yield word + head.group().upper() + number[head.end() :], (*steps, "case")
     if kind in style.grammar.bracketed and not number.startswith("("):
         yield f"{word}({number})", (*steps, "number_brackets")
     elif kind == "equation" and number.startswith("(") and number.endswith(")"):
@@ -170,7 +170,7 @@ def _with_tail(text: str, style: Style) -> Iterator[Rewriting]:
     for tail in style.grammar.tails:
         first, *rest = (re.escape(word.rstrip(".")) + r"\.?" for word in tail.split())
         optional = "".join(f"(?: {word})?" for word in rest)
-        match = re.search(rf",? {first}{optional} ([0-9]+|[ivxlc]+|[a-z])$", text, re.IGNORECASE)
+        match = re.search(rf",? {first}{optional} ([0-9]+|[ivxlc]+|[a-z])$", text, LOOSE)
         if match is not None:
             written = f"{text[: match.start()]} {tail} {match.group(1).upper()}"
             yield written, ("tail_word",) if written != text else ()
@@ -179,9 +179,10 @@ def _with_tail(text: str, style: Style) -> Iterator[Rewriting]:
 def _contained(text: str, style: Style, steps: tuple[str, ...]) -> Iterator[Rewriting]:
     """`Chapter 9, Table 1` as the style writes a table in a container."""
     table = style.grammar.words.get("table")
-    match = re.search(r",? (?:table|tbl)\.? (?=[^ ]+$)", text, re.IGNORECASE)
+    match = re.search(r",? (?:table|tbl)\.? (?=[^ ]+$)", text, LOOSE)
     if not style.grammar.containers or table is None or match is None:
         return
     outer = read_section(text[: match.start()], style)
     if outer is not None and outer.parsed.kind == "chapter":
-        yield f"{outer.section} {table}{text[match.end() :]}", (*steps, "section_word")
+        written = f"{outer.section} {table}{text[match.end() :]}"
+        yield written, (*steps, "case" if written.casefold() == text.casefold() else "section_word")

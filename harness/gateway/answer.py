@@ -44,12 +44,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One request that was sent. `elapsed_ms` is our clock, whole milliseconds; each attempt may be billed."""
+    """One request that was sent. `elapsed_ms` is our clock, whole milliseconds; each attempt may be billed.
+
+    `retry_after_s` is what the gateway asked us to wait, in seconds, None where it did not.
+    """
 
     elapsed_ms: int
     http_status: int | None = None
     reason: Reason | None = None
     ledger_entry_id: str | None = None
+    retry_after_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -120,6 +120,7 @@ class Society:
     name: str
     corpora: Mapping[str, tuple[str, ...]]
     style: Style
+    examples: tuple[Citation, ...]
     items: tuple[Item, ...] = field(repr=False)
     terms: tuple[Terms, ...]
     catalogue: frozenset[tuple[str, int | None, str]] | None = field(repr=False)

@@ -1,0 +1,99 @@
+"""Terms over time: frozen by their first use, changed only by a new version (sla.md, Terms); what a floor's rule means
+for the plan that measures it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+
+from harness.sla.assess import is_below
+from harness.sla.binomial import at_most
+from harness.testset.model import Floor, Terms, Tier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """A version that has been assessed: its digest then, and the last night it was used for."""
+
+    version: int
+    sha256: str
+    last_night: date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrozenFault:
+    """An edit that frozen terms do not allow: the version, the field, and the words of a Problem."""
+
+    version: int
+    field: str
+    found: str
+    expected: str
+    remedy: str
+
+
+def frozen_faults(used: Sequence[Usage], offered: Sequence[Terms]) -> list[FrozenFault]:
+    """What the offered terms change of those already used. The digest leaves `effective_to` out, which may be set to a
+    night not yet assessed."""
+    by_version = {terms.version: terms for terms in offered}
+    last = max((usage.last_night for usage in used), default=None)
+    faults = [fault for usage in used for fault in _edits(usage, by_version.get(usage.version))]
+    versions_used = {usage.version for usage in used}
+    for terms in offered:
+        if last is not None and terms.version not in versions_used and terms.effective_from <= last:
+            faults.append(
+                FrozenFault(
+                    version=terms.version,
+                    field="effective_from",
+                    found=terms.effective_from.isoformat(),
+                    expected=f"a night after {last}, the last one assessed",
+                    remedy="Let the new version start later.",
+                )
+            )
+    return faults
+
+
+def _edits(usage: Usage, offered: Terms | None) -> list[FrozenFault]:
+    if offered is None or offered.sha256 != usage.sha256:
+        found = "no such version any more" if offered is None else "terms that differ from those already used"
+        return [
+            FrozenFault(
+                version=usage.version,
+                field="version",
+                found=found,
+                expected=f"version {usage.version} as it was when first used",
+                remedy="Restore it, and write the change as a new version.",
+            )
+        ]
+    if offered.effective_to is not None and offered.effective_to < usage.last_night:
+        return [
+            FrozenFault(
+                version=usage.version,
+                field="effective_to",
+                found=offered.effective_to.isoformat(),
+                expected=f"{usage.last_night} or later: that night is assessed under it",
+                remedy="Set it to a night not yet assessed.",
+            )
+        ]
+    return []
+
+
+def false_flag_chance(floor: Floor, n: int, true_rate: Fraction) -> Fraction:
+    """The chance that n independent expectations, each good with probability `true_rate`, breach the floor."""
+    low, high = -1, n
+    while low < high:  # the largest count that breaches: breaching is monotone in the count
+        middle = (low + high + 1) // 2
+        if is_below(floor, middle, n):
+            low = middle
+        else:
+            high = middle - 1
+    return Fraction(*at_most(low, n, true_rate)) if low >= 0 else Fraction(0)
+
+
+def unreachable_tiers(floor: Floor, n: int) -> list[Tier]:
+    """Tiers that no breach of n expectations falls into."""
+    ratios = [Fraction(good, n) for good in range(n + 1) if is_below(floor, good, n)]
+    return [
+        tier
+        for tier in floor.tiers
+        if not any(Fraction(tier.at_least) <= ratio < Fraction(tier.below) for ratio in ratios)
+    ]

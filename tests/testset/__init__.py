@@ -1,0 +1,1 @@
+"""Reading, checking and describing a society's folder."""
