@@ -80,6 +80,7 @@ class Settings:
     ledger: LedgerTable = field(default_factory=LedgerTable)
     site: SiteTable = field(default_factory=SiteTable)
     gateway_key: str | None = field(default=None, repr=False)
+    source: str = CONFIG_FILE  # the configuration file, for messages
 
     @property
     def store_folder(self) -> Path:
@@ -187,7 +188,7 @@ def _from_file(path: Path) -> Settings:
             )
     if problems:
         raise InvalidInput(problems)
-    return Settings(**values)
+    return Settings(**values, source=str(path))
 
 
 def _read_table(path: Path, text: str, name: str, table: Mapping[str, Any], problems: list[Problem]) -> Any:

@@ -92,13 +92,9 @@ class Style:
             edition_label="" if known is None else known.labels.get(year, ""),
         )
 
-    def with_format(self, format_: str) -> "Style":
-        """The same society, standards and section words, printed in another style's format."""
-        return replace(self, format=format_)
-
     def with_default_format(self) -> "Style":
         """The same society printed in the default format, which names no edition."""
-        return self.with_format(DEFAULT_FORMAT)
+        return replace(self, format=DEFAULT_FORMAT)
 
 
 def _alike(style: Style) -> tuple[Defect, ...]:

@@ -51,14 +51,17 @@ class RestMapping:
         expression: str = getattr(self, name)
         if expression == name:  # the contract's own name: no need to interpret it
             return response.get(name)
-        return jmespath.search(expression, response)
+        try:
+            return jmespath.search(expression, response)
+        except JMESPathError:  # a function met a value of a kind that it does not take
+            return None
 
     def passage(self, theirs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A passage under our names; keys that are not renamed stay as they are."""
+        """A passage under our names; keys that the mapping does not speak of stay as they are."""
         if not self.fields:
             return theirs
-        renamed = set(self.fields.values())
-        ours = {name: value for name, value in theirs.items() if name not in renamed}
+        spoken_of = {*self.fields, *self.fields.values()}
+        ours = {name: value for name, value in theirs.items() if name not in spoken_of}
         return ours | {name: theirs[key] for name, key in self.fields.items() if key in theirs}
 
 

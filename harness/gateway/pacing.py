@@ -45,8 +45,8 @@ class Budget:
 class Pacer:
     """Admits calls: at most `concurrency` in flight, fewer after a 429, and at most `rate` starts a second.
 
-    A 429 halves the calls in flight and makes everyone wait as long as it says; 5xx and lost connections stop growth;
-    success grows it back.
+    A 429 halves the calls in flight, once for all that were in flight together, and makes everyone wait as long as it
+    says; 5xx and lost connections stop growth; success grows it back.
     """
 
     def __init__(self, clock: Clock, *, concurrency: int, rate: float | None = None) -> None:
@@ -58,6 +58,7 @@ class Pacer:
         self._interval = 0.0 if not rate else 1.0 / rate
         self._next_start = 0.0
         self._closed_until = 0.0
+        self._shrunk_at = float("-inf")
 
     @property
     def allowed(self) -> int:
@@ -103,9 +104,12 @@ class Pacer:
         if answer.usable:
             self._allowed = min(self._most, self._allowed + _GROWTH / self._allowed)
         elif answer.reason is Reason.RATE_LIMITED:
-            self._allowed = max(1.0, self._allowed * _SHRINK)
+            now = self._clock.monotonic()
+            if now - answer.latency_ms / 1000 >= self._shrunk_at:  # started since: news about the smaller number
+                self._allowed = max(1.0, self._allowed * _SHRINK)
+                self._shrunk_at = now
             wait = answer.attempts[-1].retry_after_s if answer.attempts else None
-            self._closed_until = max(self._closed_until, self._clock.monotonic() + (wait or 0.0))
+            self._closed_until = max(self._closed_until, now + (wait or 0.0))
 
     def _wake(self) -> None:
         free = self.allowed - self._in_flight

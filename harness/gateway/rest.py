@@ -131,10 +131,13 @@ def _retry_after(value: str | None, now: datetime) -> float | None:
     """Seconds to wait as the header says, in either of its forms (RFC 9110, 10.2.3); nonsense is taken for none."""
     if value is None:
         return None
-    if value.strip().isdecimal() and len(value.strip()) <= 9:
-        return float(value)
+    seconds = value.strip()
+    if seconds.isascii() and seconds.isdecimal() and len(seconds) <= 9:
+        return float(seconds)
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+        # A zone of "-0000" reads as none; it is UTC, not the zone of this machine.
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError):  # years and zones that no calendar has
         return None
-    return max(0.0, (moment.astimezone(UTC) - now).total_seconds())
+    return max(0.0, (moment - now).total_seconds())

@@ -1,6 +1,7 @@
 """JSON as the contract means it: UTF-8, no duplicate keys, no NaN or Infinity, no lone surrogates (gateway.md)."""
 
 import json
+import math
 from typing import Any, NoReturn
 
 
@@ -15,7 +16,7 @@ def decode_strict(raw: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise NotStrict(f"byte {error.start} is not UTF-8") from None
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         raise NotStrict(f"{error.msg} at byte {error.pos}") from None
     except RecursionError:
@@ -41,9 +42,24 @@ def _no_constant(_name: str) -> NoReturn:
     raise NotStrict("NaN or Infinity")
 
 
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise NotStrict("a number beyond the range of a double")
+    return number
+
+
 def _has_surrogate(value: Any) -> bool:
-    if isinstance(value, str):
-        return any("\ud800" <= letter <= "\udfff" for letter in value)
-    if isinstance(value, dict):
-        return any(_has_surrogate(key) or _has_surrogate(inner) for key, inner in value.items())
-    return isinstance(value, list) and any(_has_surrogate(inner) for inner in value)
+    """Whether any text or key of the value holds one; without recursion, as the value may be nested to the limit."""
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, str):
+            if not each.isascii() and any("\ud800" <= letter <= "\udfff" for letter in each):
+                return True
+        elif isinstance(each, dict):
+            pending.extend(each)
+            pending.extend(each.values())
+        elif isinstance(each, list):
+            pending.extend(each)
+    return False

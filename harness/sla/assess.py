@@ -21,7 +21,7 @@ def assess(terms: Terms, floor: Floor, counted: Counted) -> Assessment:
     if not 0 <= counted.good <= counted.valid <= counted.outcomes.valid:
         raise ValueError(f"good {counted.good}, valid {counted.valid} of {counted.outcomes.valid} measured")
     status, reasons = _status(terms, floor, counted)
-    tier = _tier(floor, counted) if status is Status.BREACHED else None
+    tier = tier_of(floor, Fraction(counted.good, counted.valid)) if status is Status.BREACHED else None
     return Assessment(
         floor=floor,
         status=status,
@@ -44,6 +44,17 @@ def is_below(floor: Floor, good: int, valid: int) -> bool:
     return Fraction(good, valid) < floor.value
 
 
+def tier_of(floor: Floor, ratio: Fraction) -> Tier:
+    """The half-open band of the point ratio. Under the binomial rule a breach always has a ratio below the floor.
+
+    Raises ValueError where no tier holds it: a breach is never left without its credit.
+    """
+    for tier in floor.tiers:
+        if Fraction(tier.at_least) <= ratio < Fraction(tier.below):
+            return tier
+    raise ValueError(f"no tier of {floor.measure} holds {ratio}; tiers tile [0, {floor.floor})")
+
+
 def _status(terms: Terms, floor: Floor, counted: Counted) -> tuple[Status, tuple[str, ...]]:
     outcomes = counted.outcomes
     if counted.calls_sent == 0:
@@ -58,10 +69,11 @@ def _status(terms: Terms, floor: Floor, counted: Counted) -> tuple[Status, tuple
         reasons.append(f"{counted.valid} valid expectations, fewer than {terms.min_sample}")
     if counted.valid == 0 or reasons:
         return Status.INSUFFICIENT_DATA, tuple(reasons) or ("no valid expectation",)
-    return (Status.BREACHED if is_below(floor, counted.good, counted.valid) else Status.MET), ()
-
-
-def _tier(floor: Floor, counted: Counted) -> Tier | None:
-    """The half-open band of the point ratio. Under the binomial rule a breach always has a ratio below the floor."""
-    ratio = Fraction(counted.good, counted.valid)
-    return next((tier for tier in floor.tiers if Fraction(tier.at_least) <= ratio < Fraction(tier.below)), None)
+    if not is_below(floor, counted.good, counted.valid):
+        return Status.MET, ()
+    if outcomes.gateway_error:
+        reasons.append(
+            f"{outcomes.gateway_error} of {outcomes.valid} expectations had no usable answer from the gateway "
+            "and count as incorrect"
+        )
+    return Status.BREACHED, tuple(reasons)

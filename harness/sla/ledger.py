@@ -1,12 +1,12 @@
 """Settlement events as the ledger keeps them: CloudEvents in canonical JSON, numbered and chained (sla.md, Ledger)."""
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from harness.sla.model import EventDraft, LedgerEvent
+from harness.testset.digest import canonical_json, digest
 
 GENESIS: Final = "0" * 64
 """The chain's link before the first event."""
@@ -35,28 +35,25 @@ def record_event(
     """The event as the next one after `last`; `body` is byte for byte what is served."""
     seq = 1 if last is None else last.seq + 1
     event_id = event_id_of(settings.source, draft.subject, draft.revision)
-    body = canonical(
-        {
-            "specversion": "1.0",
-            "id": event_id,
-            "source": settings.source,
-            "type": settings.type_prefix + draft.type,
-            "subject": draft.subject,
-            "time": draft.time,
-            "recordedtime": recorded_at,
-            "sequence": f"{seq:020d}",
-            "datacontenttype": "application/json",
-            "data": draft.data,
-        }
-    )
+    envelope = {
+        "specversion": "1.0",
+        "id": event_id,
+        "source": settings.source,
+        "type": settings.type_prefix + draft.type,
+        "subject": draft.subject,
+        "time": draft.time,
+        "recordedtime": recorded_at,
+        "sequence": f"{seq:020d}",
+        "datacontenttype": "application/json",
+    }
     return LedgerEvent(
         seq=seq,
         event_id=event_id,
         subject=draft.subject,
         revision=draft.revision,
-        type=settings.type_prefix + draft.type,
-        body=body,
-        data_sha256=_sha256(canonical(draft.data)),
+        type=envelope["type"],
+        body=canonical_json({**envelope, "data": draft.data}),
+        data_sha256=digest(draft.data),
         prev_sha256=GENESIS if last is None else link_of(last),
         recorded_at=recorded_at,
     )
@@ -64,12 +61,12 @@ def record_event(
 
 def event_id_of(source: str, subject: str, revision: int) -> str:
     """The same event always has the same id, whoever writes it."""
-    return _sha256(canonical([source, subject, revision]))
+    return digest([source, subject, revision])
 
 
 def link_of(event: LedgerEvent) -> str:
     """The digest that the next event carries: over everything of this one, its own link included."""
-    return _sha256(canonical([getattr(event, name) for name in LedgerEvent.__slots__]))
+    return digest([getattr(event, name) for name in LedgerEvent.__slots__])
 
 
 def find_broken_link(events: Iterable[LedgerEvent]) -> BrokenLink | None:
@@ -84,11 +81,6 @@ def find_broken_link(events: Iterable[LedgerEvent]) -> BrokenLink | None:
     return None
 
 
-def canonical(value: object) -> str:
-    """JSON with sorted keys and no spaces: one text for one value."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-
-
 def _fault(event: LedgerEvent, last: LedgerEvent | None, revision_before: int) -> str:
     due = 1 if last is None else last.seq + 1
     if event.seq != due:
@@ -98,23 +90,32 @@ def _fault(event: LedgerEvent, last: LedgerEvent | None, revision_before: int) -
     if event.revision != revision_before + 1:
         return f"revision {event.revision} of its subject stands where {revision_before + 1} is due"
     try:
-        body = json.loads(event.body)
-        return _body_fault(event, body)
-    except (ValueError, TypeError, KeyError, AttributeError):
+        return _body_fault(event, json.loads(event.body))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return "its body is no event"
 
 
 def _body_fault(event: LedgerEvent, body: Mapping[str, Any]) -> str:
-    if _sha256(canonical(body["data"])) != event.data_sha256:
+    """What of a body, every attribute of it, is not as `record_event` writes it."""
+    data = body["data"]
+    if digest(data) != event.data_sha256:
         return "its data differs from the digest beside it"
-    if canonical(body) != event.body:
+    if canonical_json(body) != event.body:
         return "its body is not in the canonical form"
-    if body["id"] != event.event_id or event.event_id != event_id_of(body["source"], event.subject, event.revision):
+    if event.event_id != event_id_of(body["source"], event.subject, event.revision):
         return "its id is not that of its source, subject and revision"
-    stated = (body["sequence"], body["subject"], body["type"], body["recordedtime"], body["data"]["revision"])
-    kept = (f"{event.seq:020d}", event.subject, event.type, event.recorded_at, event.revision)
-    return "" if stated == kept else "its body and its row disagree"
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    kept = {
+        "specversion": "1.0",
+        "id": event.event_id,
+        "source": body["source"],
+        "type": event.type,
+        "subject": event.subject,
+        "time": data["window"]["end"],
+        "recordedtime": event.recorded_at,
+        "sequence": f"{event.seq:020d}",
+        "datacontenttype": "application/json",
+        "data": data,
+    }
+    if body != kept or (data["subject"], data["revision"]) != (event.subject, event.revision):
+        return "its body and its row disagree"
+    return ""

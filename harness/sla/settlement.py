@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from harness.scoring.decimals import format_bound, format_ratio, places_for
 from harness.scoring.model import Interval, Outcomes
@@ -17,6 +17,19 @@ from harness.testset.model import Terms
 EVALUATED: Final = "window.evaluated.v1"
 REVISED: Final = "window.revised.v1"
 FINALIZED: Final = "window.finalized.v1"
+
+ReasonCode = Literal[
+    "gold_corrected",
+    "scorer_corrected",
+    "harness_fault",
+    "night_resumed",
+    "voided_duplicate",
+    "dispute_upheld",
+    "dispute_rejected",
+]
+"""Why a settlement was revised, as the feed says it."""
+
+_KEPT_WHEN_FINAL: Final = ("state", "target_percent", "billable_percent", "tier", "dispute", "finalized_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +50,8 @@ class Evidence:
 class Evaluated:
     """One floor's assessment over a window with all that an event says of it.
 
-    `interval` and `claim` (a Citations v1 part as wire mapping) are None where nothing valid was measured.
+    `interval` and `claim` (a Citations v1 part as wire mapping) are None where nothing valid was measured. `reason` is
+    the code of a revision, None for a first evaluation.
     """
 
     society_id: str
@@ -48,6 +62,7 @@ class Evaluated:
     interval: Interval | None
     evidence: Evidence
     warnings: tuple[str, ...] = ()
+    reason: ReasonCode | None = None
     claim: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
@@ -74,15 +89,15 @@ def settlement_after(event: LedgerEvent) -> Settlement:
 def draft_events(previous: Settlement | None, evaluated: Evaluated, now: datetime) -> tuple[EventDraft, ...]:
     """The events that an assessment adds at `now`: none where status and target are what they were.
 
-    A final target never falls; where it rises the settlement opens again and what was final stays billable.
+    A final target never falls: where an assessment would lower it, it stays as it is, final, and only a change of
+    status is told. Where it rises the settlement opens again and what was final stays billable.
     """
-    assessment = evaluated.assessment
-    if previous is not None:
-        if (previous.status, previous.target_percent) == (assessment.status, assessment.target_percent):
-            return ()
-        if previous.state is State.FINAL and not _rises(previous.target_percent, assessment.target_percent):
-            return ()
     data = _data(previous, evaluated, now)
+    if previous is not None:
+        if previous.state is State.FINAL and not _rises(previous.target_percent, evaluated.assessment.target_percent):
+            data |= {name: previous.data[name] for name in _KEPT_WHEN_FINAL}
+        if all(data[name] == previous.data[name] for name in ("status", "target_percent")):
+            return ()
     end = utc_seconds(evaluated.window.end)
     opened = EventDraft(
         subject=evaluated.subject,
@@ -152,14 +167,14 @@ def _data(previous: Settlement | None, evaluated: Evaluated, now: datetime) -> d
         "tier": None
         if tier is None
         else {"below": tier.below, "at_least": tier.at_least, "credit_percent": tier.credit_percent},
-        "reason": "; ".join(assessment.reasons) or None,
+        "reason": evaluated.reason,
         "dispute": {
             "opens": utc_seconds(now),
             "closes": utc_seconds(now + timedelta(days=terms.dispute_days)),
         },
         "finalized_at": None,
         "evidence": {name: getattr(evaluated.evidence, name) for name in Evidence.__slots__},
-        "warnings": list(evaluated.warnings),
+        "warnings": [*assessment.reasons, *evaluated.warnings],
         "claim": None if evaluated.claim is None else dict(evaluated.claim),
     }
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from math import ceil
 
-from harness.sla.assess import is_below
-from harness.sla.binomial import at_most
+from harness.sla.binomial import at_most, critical_count
 from harness.testset.model import Floor, Terms, Tier
 
 
@@ -78,22 +78,27 @@ def _edits(usage: Usage, offered: Terms | None) -> list[FrozenFault]:
 
 
 def false_flag_chance(floor: Floor, n: int, true_rate: Fraction) -> Fraction:
-    """The chance that n independent expectations, each good with probability `true_rate`, breach the floor."""
-    low, high = -1, n
-    while low < high:  # the largest count that breaches: breaching is monotone in the count
-        middle = (low + high + 1) // 2
-        if is_below(floor, middle, n):
-            low = middle
-        else:
-            high = middle - 1
-    return Fraction(*at_most(low, n, true_rate)) if low >= 0 else Fraction(0)
+    """The chance that n independent expectations, each good with probability `true_rate`, breach the floor.
+
+    Exact; rows R03 to R05 of the reference table are the point rule's.
+    """
+    last = _last_breaching(floor, n)
+    return Fraction(*at_most(last, n, true_rate)) if last >= 0 else Fraction(0)
 
 
 def unreachable_tiers(floor: Floor, n: int) -> list[Tier]:
     """Tiers that no breach of n expectations falls into."""
-    ratios = [Fraction(good, n) for good in range(n + 1) if is_below(floor, good, n)]
-    return [
-        tier
-        for tier in floor.tiers
-        if not any(Fraction(tier.at_least) <= ratio < Fraction(tier.below) for ratio in ratios)
-    ]
+    last = _last_breaching(floor, n)
+    unreachable = []
+    for tier in floor.tiers:
+        fewest = ceil(Fraction(tier.at_least) * n)
+        if fewest > last or fewest >= Fraction(tier.below) * n:
+            unreachable.append(tier)
+    return unreachable
+
+
+def _last_breaching(floor: Floor, n: int) -> int:
+    """The largest count of good out of n that breaches, -1 where none does; every smaller one breaches too."""
+    if floor.rule == "exact_binomial_95":
+        return critical_count(n, floor.value)
+    return ceil(floor.value * n) - 1

@@ -56,15 +56,20 @@ class CallJournal:
 
 
 class JournaledClient:
-    """A client that notes each request in the journal before it leaves."""
+    """A client that notes each request in the journal before it leaves, and knows which are under way."""
 
-    def __init__(self, client: GatewayClient, journal: CallJournal) -> None:
+    def __init__(self, client: GatewayClient, journal: CallJournal, in_flight: set[str]) -> None:
         self._client = client
         self._journal = journal
+        self._in_flight = in_flight
 
     async def ask_once(self, question: Question) -> Answer:
         self._journal.note(question.ref)
-        return await self._client.ask_once(question)
+        self._in_flight.add(question.ref)
+        try:
+            return await self._client.ask_once(question)
+        finally:
+            self._in_flight.discard(question.ref)
 
     async def aclose(self) -> None:
         await self._client.aclose()

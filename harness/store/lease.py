@@ -4,7 +4,7 @@ import os
 import secrets
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Engine, delete, insert, select, update
 
 from harness.clock import Clock, utc_text
-from harness.errors import NightLocked
+from harness.errors import NightLocked, StoreError
 from harness.store.engine import writing
 from harness.store.schema import LEASE
 
@@ -47,7 +47,7 @@ class Lease:
 def hold_night(engine: Engine, locks: Path, night: str, clock: Clock) -> Iterator[Lease]:
     """Hold the night against every other run of it.
 
-    A lease left by a dead process of this host is taken over at once: the file lock has just proved it dead.
+    A lease left by a dead process of this host is taken over at once, another host's when it has run out.
     Raises NightLocked naming who holds it.
     """
     locks.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,9 @@ def hold_night(engine: Engine, locks: Path, night: str, clock: Clock) -> Iterato
         try:
             yield lease
         finally:
-            with writing(engine) as connection:
+            # A database that cannot be written now (full disk) leaves a row that runs out by itself; what the night
+            # itself ended with must not be hidden behind that.
+            with suppress(StoreError), writing(engine) as connection:
                 connection.execute(delete(LEASE).where(LEASE.c.night == night, LEASE.c.token == lease.token))
     finally:
         lock.release()
@@ -72,7 +74,8 @@ def _take(lease: Lease) -> None:
     host = socket.gethostname()
     with writing(lease.engine, exclusive=True) as connection:
         row = connection.execute(select(LEASE).where(LEASE.c.night == lease.night)).one_or_none()
-        if row is not None and row.host != host and row.expires_at > utc_text(lease.clock.now()):
+        left_behind = row is not None and row.host == host and not _is_alive(row.pid)
+        if row is not None and not left_behind and row.expires_at > utc_text(lease.clock.now()):
             raise NightLocked(f"night {lease.night}: held by {row.host} (pid {row.pid}) until {row.expires_at}")
         connection.execute(delete(LEASE).where(LEASE.c.night == lease.night))
         connection.execute(
@@ -80,6 +83,19 @@ def _take(lease: Lease) -> None:
                 night=lease.night, token=lease.token, host=host, pid=os.getpid(), expires_at=_expiry(lease.clock)
             )
         )
+
+
+def _is_alive(pid: int) -> bool:
+    """Whether a process of this host has that id; our own does not count, this lease is not taken yet."""
+    if pid == os.getpid():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _expiry(clock: Clock) -> str:

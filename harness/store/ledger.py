@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Final
 
-from sqlalchemy import Engine, insert, select
+from sqlalchemy import Engine, func, insert, select
 
 from harness.sla.model import LedgerEvent
 from harness.store.engine import reading, writing
@@ -40,3 +40,8 @@ def iter_events(engine: Engine, *, after: int = 0, subject: str | None = None) -
     with reading(engine) as connection:
         for row in connection.execution_options(yield_per=PAGE).execute(query):
             yield LedgerEvent(**row._mapping)
+
+
+def count_events(engine: Engine) -> int:
+    with reading(engine) as connection:
+        return connection.execute(select(func.count()).select_from(SETTLEMENT_EVENTS)).scalar_one()

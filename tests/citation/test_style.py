@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.citation.format import format_citation
 from harness.citation.parse import parse_citation
 from harness.citation.style import Style, StyleError
 from tests.citation.styles import LAW, STYLES, society_table
@@ -53,12 +52,6 @@ def test_the_default_format_prints_no_edition(name: str) -> None:
     assert style.format == "[{society} {standard} {section}]"
     assert {year for _, year in style.heads.values()} == {None}
     assert not style.prints_edition
-
-
-def test_fields_print_in_the_format_of_another_society() -> None:
-    style = STYLES["asme"].with_format(STYLES["icc"].format)
-    printed = format_citation(style, standard="B31.3", section="Table A-1", edition_year=2022)
-    assert printed == "[ASME B31.3 2022 Table A-1]"
 
 
 def test_two_digits_are_resolved_from_the_list_of_editions() -> None:

@@ -1,0 +1,74 @@
+"""`harness demo`: the whole job on this machine, with nothing to configure."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from sqlalchemy import Engine
+
+from harness.cli.tables import print_night
+from harness.cli.wire import open_stages
+from harness.nightly.nightly import run_night
+from harness.reference.server import ReferenceSettings, running_gateway
+from harness.settings import GatewayTable, LedgerTable, Settings, SiteTable
+from harness.sla.settlement import settlement_after
+from harness.store.ledger import iter_events
+
+Load = Callable[[], Settings]
+
+
+@click.command()
+@click.option("--serve", is_flag=True, help="Leave the reference gateway up afterwards, until Ctrl-C.")
+@click.option("--faults", default="demo", show_default=True, metavar="PROFILE", help="The gateway's fault profile.")
+@click.pass_obj
+def demo(load: Load, /, serve: bool, faults: str) -> int:
+    """Run a whole night on this machine: reference gateway, all societies, scores, floors, pages.
+
+    Everything it writes is below REPORTS/demo. The gateway misbehaves on purpose, so that one society falls below its
+    floor: a breach is a result, the exit code is 0. Run again the same night, it asks nothing and prints the same.
+    """
+    settings = _demo_settings(load())
+    key = secrets.token_urlsafe(16)
+    reference = ReferenceSettings(testsets=settings.testsets, port=0, keys={key: None}, faults=faults)
+    with running_gateway(reference) as url:
+        settings = replace(settings, gateway=GatewayTable(url=url), gateway_key=key)
+        stages = open_stages(settings, demo=True, must_ask=True)
+        night = stages.place.window.current_night(stages.place.clock.now())
+        report = run_night(stages, night)
+        print_night(report)
+        _print_where_to_look(settings, stages.place.engine)
+        if serve:
+            click.echo(f"\nThe reference gateway stays up at {url} with the key {key}; Ctrl-C ends it.")
+            click.pause("")
+    return report.exit_code()
+
+
+def _demo_settings(settings: Settings) -> Settings:
+    """The demo's own place, whatever else is configured: nothing of it touches a real deployment."""
+    reports = settings.reports / "demo"
+    return replace(
+        settings,
+        reports=reports,
+        store=None,
+        database=None,
+        ledger=LedgerTable(source="urn:citehouse:demo"),
+        site=SiteTable(deployment="demo", contact=settings.site.contact),
+    )
+
+
+def _print_where_to_look(settings: Settings, engine: Engine) -> None:
+    latest = {event.subject: settlement_after(event) for event in iter_events(engine)}
+    flagged = [each for each in latest.values() if each.target_percent != "0"]
+    click.echo("")
+    for each in flagged:
+        click.echo(f"Flag in the ledger: {each.subject}: {each.target_percent} % credit, {each.state}")
+    page = settings.reports / "site" / "standards" / "index.html"
+    click.echo(f"Pages:    {_shown(page)}")
+    click.echo(f"Ledger:   harness --reports {_shown(settings.reports)} flags list --all")
+    click.echo(f"One item: harness --reports {_shown(settings.reports)} status, then: … show RUN ITEM")
+
+
+def _shown(path: Path) -> str:
+    return path.as_posix()

@@ -1,0 +1,123 @@
+"""From settings to the parts of a night: the one place where they are put together."""
+
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from sqlalchemy import Engine
+
+from harness.cli.progress import open_progress
+from harness.clock import SystemClock
+from harness.errors import InvalidInput, UsageError
+from harness.gateway.answer import Answer
+from harness.gateway.body import read_body
+from harness.gateway.mapping import RestMapping, read_mapping
+from harness.gateway.pacing import Budget, Pacer
+from harness.gateway.rest import RestClient, RestSettings
+from harness.gateway.retry import Asker, RetryPolicy
+from harness.nightly.collect import AsksQuestions
+from harness.nightly.emit import Emitter
+from harness.nightly.night import CollectionWindow
+from harness.nightly.nightly import Stages
+from harness.nightly.publish import SitePlace
+from harness.nightly.results import Publisher
+from harness.nightly.sitting import OpenAsker, Workplace, WrapClient
+from harness.settings import Settings, checked_gateway_url
+from harness.sla.ledger import LedgerSettings
+from harness.store.engine import open_engine
+from harness.store.files import BlobStore
+from harness.store.migrate import require_current
+
+NO_GATEWAY = "no gateway is named: give --gateway URL, HARNESS_GATEWAY, or url under [gateway] in harness.toml"
+
+
+def open_database(settings: Settings) -> Engine:
+    """The database with its schema in place; a new one gets it now."""
+    engine = open_engine(settings.database_url)
+    require_current(engine)
+    return engine
+
+
+def open_stages(settings: Settings, *, demo: bool = False, must_ask: bool = False) -> Stages:
+    """Everything a night needs. Raises UsageError where `must_ask` and no gateway is named."""
+    if must_ask and settings.gateway.url is None:
+        raise UsageError(NO_GATEWAY)
+    clock = SystemClock()
+    engine = open_database(settings)
+    mapping = gateway_mapping(settings)
+    return Stages(
+        place=Workplace(
+            engine=engine,
+            blobs=BlobStore(settings.store_folder / "blobs"),
+            calls=settings.store_folder / "calls",
+            locks=settings.store_folder / "locks",
+            testsets=settings.testsets,
+            clock=clock,
+            window=CollectionWindow(opens=settings.night.opens, closes=settings.night.closes),
+            transport="rest",
+            gateway="",
+            concurrency=settings.asking.concurrency,
+            deadline=settings.asking.run_deadline,
+            open_asker=_rest_asker(settings, mapping),
+            progress=open_progress,
+        ),
+        decode=decoder(mapping),
+        site=SitePlace(
+            root=settings.reports / "site",
+            deployment=settings.site.deployment,
+            base_url=settings.site.base_url,
+        ),
+        emitter=Emitter(
+            engine=engine,
+            clock=clock,
+            ledger=LedgerSettings(source=settings.ledger.source, type_prefix=settings.ledger.type_prefix),
+        ),
+        publisher=Publisher(contact=settings.site.contact, demo=demo),
+    )
+
+
+def gateway_mapping(settings: Settings) -> RestMapping:
+    """The REST mapping of the configuration. Raises InvalidInput."""
+    mapping, problems = read_mapping(settings.gateway.rest, settings.source)
+    if problems:
+        raise InvalidInput(problems)
+    return mapping
+
+
+def decoder(mapping: RestMapping) -> Callable[[Answer], Answer]:
+    """How stored bodies are read again."""
+    return lambda answer: read_body(answer, mapping)
+
+
+def _rest_asker(settings: Settings, mapping: RestMapping) -> OpenAsker:
+    asking, gateway = settings.asking, settings.gateway
+
+    @asynccontextmanager
+    async def open_asker(wrap: WrapClient, calls_sent: int) -> AsyncIterator[AsksQuestions]:
+        if gateway.url is None:
+            raise UsageError(NO_GATEWAY)
+        clock = SystemClock()
+        client = RestClient(
+            RestSettings(
+                url=checked_gateway_url(gateway.url),
+                key=settings.gateway_key,
+                call_timeout=asking.call_timeout,
+                connections=asking.concurrency,
+                ca_file=gateway.ca_file,
+                mapping=mapping,
+            ),
+            clock,
+        )
+        try:
+            yield Asker(
+                wrap(client),
+                clock,
+                pacer=Pacer(clock, concurrency=asking.concurrency, rate=asking.rate),
+                budget=Budget(max_calls=asking.max_calls, max_tokens=asking.max_tokens, calls=calls_sent),
+                policy=RetryPolicy(attempts=asking.attempts, deadline=asking.item_deadline),
+                jitter=random.Random(),  # noqa: S311 - spreads retries, keeps no secret
+            )
+        finally:
+            await client.aclose()
+
+    return open_asker

@@ -1,0 +1,142 @@
+"""Looking into stored nights: runs with their coverage, one item whole, two nights side by side."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from sqlalchemy import Engine
+
+from harness.errors import UsageError
+from harness.nightly.freeze import thaw_society
+from harness.nightly.nightly import Stages, results_of, score_run
+from harness.nightly.results import ScoredSociety, compare_scored, official_part
+from harness.scoring.compare import Comparison
+from harness.scoring.model import ItemScore
+from harness.site.model import EvalResult
+from harness.sla.assess import worst
+from harness.store.published import call_totals
+from harness.store.runs import Run, RunSociety, find_answers, find_run, find_runs, run_societies
+from harness.store.scores import find_score, iter_faults, latest_revision, load_assessments
+from harness.store.transcripts import Transcript, read_places
+from harness.testset.model import Item
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """One society's part of a run: how much of the plan has an answer, and how far the stages came."""
+
+    run: Run
+    part: RunSociety
+    answered: int
+    usable: int
+    revision: int | None
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspected:
+    """One item of one run, with held-out text: for the terminal of the platform engineer only."""
+
+    run: Run
+    slug: str
+    item: Item = field(repr=False)
+    checks: tuple[str, ...]
+    score: ItemScore | None
+    diagnoses: Mapping[int, str]
+    transcripts: Sequence[Transcript] = field(repr=False)
+    passages: Sequence[Mapping[str, Any]] = field(repr=False)
+
+
+def coverage(engine: Engine, night: str | None) -> list[Coverage]:
+    """Every society of every run of a night (None: of all nights), oldest first."""
+    return [
+        _coverage(engine, run, part) for run in find_runs(engine, night) for part in run_societies(engine, run.run_id)
+    ]
+
+
+def results_of_run(stages: Stages, run_id: str) -> list[EvalResult]:
+    """The frozen results of a complete run. Raises UsageError for an unknown or unfinished one."""
+    run = _known_run(stages.place.engine, run_id)
+    if run.state != "complete":
+        raise UsageError(f"run {run_id}: not complete; start its night again to finish it")
+    return results_of(stages, list(score_run(stages, run)))
+
+
+def inspect_item(stages: Stages, run_id: str, item_id: str, slug: str | None = None) -> Inspected:
+    """Everything stored of an item. Raises UsageError where the run or the item is unknown or the id is not unique."""
+    place = stages.place
+    run = _known_run(place.engine, run_id)
+    found = []
+    for part in run_societies(place.engine, run_id):
+        if slug is None or part.slug == slug:
+            plan = thaw_society(place.blobs, part.snapshot_sha256, part.slug, date.fromisoformat(run.night))
+            found += [(part, plan, item) for item in plan.items if item.id == item_id]
+    if len(found) != 1:
+        slugs = ", ".join(part.slug for part, _, _ in found)
+        what = f"in {slugs}: name one with --society" if found else f"not planned in run {run_id}"
+        raise UsageError(f"item {item_id[:128]!r}: {what}")
+    part, plan, item = found[0]
+    revision = latest_revision(place.engine, run_id, part.slug)
+    rows = find_answers(place.engine, run_id, item_id, part.slug)
+    transcripts = list(read_places(place.blobs, ((row.segment, row.place) for row in rows)))
+    answer = None if not transcripts else stages.decode(transcripts[-1].answer)
+    return Inspected(
+        run=run,
+        slug=part.slug,
+        item=item,
+        checks=() if plan.terms is None else plan.terms.checks,
+        score=None if revision is None else find_score(place.engine, revision.key, item_id),
+        diagnoses={}
+        if revision is None
+        else {number: text for _, number, text in iter_faults(place.engine, revision.key, item_id)},
+        transcripts=transcripts,
+        passages=() if answer is None or not transcripts[-1].answer.usable else answer.passages,
+    )
+
+
+def compare(stages: Stages, nights: tuple[str, str], slugs: Sequence[str], *, force: bool) -> dict[str, Comparison]:
+    """The paired comparison of two nights, by society; of those that both nights have where none is named.
+
+    Raises UsageError where a night or a named society is not there, ComparisonError where they cannot be compared.
+    """
+    sides = [_official(stages, night) for night in nights]
+    chosen = slugs or [slug for slug in sides[0] if slug in sides[1]]
+    for night, side in zip(nights, sides, strict=True):
+        if absent := [slug for slug in chosen if slug not in side]:
+            raise UsageError(f"night {night}: no complete run has {', '.join(absent)}")
+    if not chosen:
+        raise UsageError(f"nights {nights[0]} and {nights[1]}: no society was measured in both")
+    return {slug: compare_scored(stages.place.engine, sides[0][slug], sides[1][slug], force=force) for slug in chosen}
+
+
+def _official(stages: Stages, night: str) -> dict[str, ScoredSociety]:
+    engine = stages.place.engine
+    found: dict[str, ScoredSociety] = {}
+    for run in find_runs(engine, night):
+        if run.state == "complete":
+            for scored in score_run(stages, run):
+                if official_part(engine, night, scored.part.slug) == (run, scored.part):
+                    found[scored.part.slug] = scored
+    return found
+
+
+def _known_run(engine: Engine, run_id: str) -> Run:
+    run = find_run(engine, run_id)
+    if run is None:
+        raise UsageError(f"run {run_id[:80]!r}: not in this database; `harness status` lists them")
+    return run
+
+
+def _coverage(engine: Engine, run: Run, part: RunSociety) -> Coverage:
+    totals = call_totals(engine, run.run_id, part.slug)
+    revision = latest_revision(engine, run.run_id, part.slug)
+    assessments = [] if revision is None else load_assessments(engine, revision.key)
+    return Coverage(
+        run=run,
+        part=part,
+        answered=totals.asked,
+        usable=totals.usable,
+        revision=None if revision is None else revision.revision,
+        status=worst(each.status for each in assessments) if assessments else "",
+    )

@@ -1,0 +1,1 @@
+"""Whole nights with real processes, real HTTP and real kills."""

@@ -1,0 +1,1 @@
+"""Tests of pages, twins and publishing."""
