@@ -7,7 +7,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 CPUS ?= $(shell nproc)
 
-.PHONY: demo test check lock clean help
+.PHONY: demo test check docs lock clean help
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -23,6 +23,9 @@ check: $(READY) ## style, types and import direction only
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(READY) ## renew what README.md takes from the commands' help
+	$(BIN)/python -m harness.cli.readme
 
 lock: ## renew requirements.lock from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \

@@ -14,14 +14,20 @@ DEMO_KEY = "demo-key"
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8099, show_default=True, help="0: any free port.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8099, show_default=True, metavar="N", help="0: any free port."
+)
 @click.option(
     "--faults", default="none", show_default=True, metavar="PROFILE", help="A profile's name, or a TOML file."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Picks which questions the faults hit.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, metavar="N", help="Picks which questions the faults hit."
+)
 @click.option("--key", default=DEMO_KEY, show_default=True, help="The bearer key that it accepts.")
 @click.option("--ledger", type=click.Path(path_type=Path), help="File of its call ledger.  [default: in memory]")
-@click.option("--rate", type=click.FloatRange(0, min_open=True), help="Calls a second before it answers 429.")
+@click.option(
+    "--rate", type=click.FloatRange(0, min_open=True), metavar="N", help="Calls a second before it answers 429."
+)
 @click.pass_obj
 def gateway(load: Load, /, key: str, **options: object) -> int:
     """Run the reference gateway over the societies' corpora, until it is stopped.

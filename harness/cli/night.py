@@ -31,10 +31,16 @@ def _society_option(command: Command) -> Command:
 def _asking_options(command: Command) -> Command:
     options = (
         click.option("--gateway", metavar="URL", help="Base URL of the gateway, the part before /api/v1."),
-        click.option("--concurrency", type=click.IntRange(1, 4096), help="Calls in flight at most.  [default: 64]"),
-        click.option("--rate", type=click.FloatRange(0, min_open=True), help="Calls a second at most."),
-        click.option("--max-calls", type=click.IntRange(0), help="Calls of the run at most, retries included."),
-        click.option("--max-tokens", type=click.IntRange(0), help="Tokens that answers may return at most."),
+        click.option(
+            "--concurrency", type=click.IntRange(1, 4096), metavar="N", help="Calls in flight at most.  [default: 64]"
+        ),
+        click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="N", help="Calls a second at most."),
+        click.option(
+            "--max-calls", type=click.IntRange(0), metavar="N", help="Calls of the run at most, retries included."
+        ),
+        click.option(
+            "--max-tokens", type=click.IntRange(0), metavar="N", help="Tokens that answers may return at most."
+        ),
     )
     for option in reversed(options):
         command = option(command)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.cli.tables import STATUS_WORDS, figure
+from harness.cli.tables import STATUS_WORDS, WIDTH, figure
 from harness.scoring.decimals import format_ratio, places_for
 from harness.scoring.model import Measure
 from harness.site.model import EvalResult
@@ -43,7 +43,7 @@ def report_table(run: str, results: Sequence[EvalResult]) -> str:
     for row in _rows(results):
         table.add_row(*(Text(cell) for cell in row))
     out = io.StringIO()
-    Console(file=out, width=160).print(table)
+    Console(file=out, width=WIDTH).print(table)
     return out.getvalue()
 
 

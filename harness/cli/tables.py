@@ -21,6 +21,9 @@ SHOWN = (
     ("fields", "field_correctness"),
 )
 
+WIDTH = 140
+"""Columns of a table that goes to a file or a pipe."""
+
 STATUS_WORDS = {
     Status.MET: "met",
     Status.BREACHED: "below floor",
@@ -68,7 +71,7 @@ def print_night(report: NightReport) -> None:
     rows = night_rows(report)
     print_table(
         f"Night {report.night}",
-        ("society", "n", *(f"{title}, 95 % interval" for title, _ in SHOWN), "floor", "status"),
+        ("society", "n", *(f"{title}\n[95 % interval]" for title, _ in SHOWN), "floor", "status"),
         [(row.society, row.n, *row.figures, row.floor, row.status) for row in rows],
     )
     for row in rows:
@@ -90,11 +93,11 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))  # never read as markup
-    console = Console() if Console().is_terminal else Console(width=160)
+    console = Console() if Console().is_terminal else Console(width=WIDTH)
     console.print(table)
 
 
-def figure(measure: Measure | None, places: int = 6) -> str:
+def figure(measure: Measure | None, places: int = 6, between: str = " ") -> str:
     """`58/60 96.6666 % [88.6412, 99.0802]`: k/n, the percent that is never rounded across a floor, the interval."""
     if measure is None:
         return "not published"
@@ -103,11 +106,17 @@ def figure(measure: Measure | None, places: int = 6) -> str:
     percent = format_percent(format_ratio(measure.value, places))
     good = Fraction(measure.good)
     text = f"{good.numerator}/{measure.valid} {percent} %" if good.denominator == 1 else f"{percent} %"
+    interval = figure_interval(measure, places)
+    return f"{text}{between}[{interval}]" if interval else text
+
+
+def figure_interval(measure: Measure, places: int = 6) -> str:
+    """The interval's bounds in percent, rounded outward; empty where there is none."""
     if measure.interval is None:
-        return text
+        return ""
     low = format_percent(format_bound(measure.interval.low, direction="down", places=places))
     high = format_percent(format_bound(measure.interval.high, direction="up", places=places))
-    return f"{text} [{low}, {high}]"
+    return f"{low}, {high}"
 
 
 def _row(result: EvalResult) -> NightRow:
@@ -116,15 +125,15 @@ def _row(result: EvalResult) -> NightRow:
     shown = []
     for _, name in SHOWN:
         floor = floors.get(name)
-        shown.append(figure(measures.get(name), places_for(floor.floor) if floor else 6))
+        shown.append(figure(measures.get(name), places_for(floor.floor) if floor else 6, between="\n"))
     headline = measures["citation_correctness"]
     reasons = [reason for assessment in result.assessments for reason in assessment.reasons]
     return NightRow(
         society=result.society,
         n=str(headline.valid),
         figures=tuple(shown),
-        floor=", ".join(
-            floor.floor if name == "citation_correctness" else f"{name} {floor.floor}" for name, floor in floors.items()
+        floor="\n".join(
+            floor.floor if name == "citation_correctness" else f"{floor.floor} {name}" for name, floor in floors.items()
         ),
         status=STATUS_WORDS[result.status],
         warnings=tuple(dict.fromkeys((*reasons, *headline.warnings, *result.warnings))),

@@ -52,8 +52,12 @@ def lint(load: Load, /, folder: Path | None) -> int:
         rows += floors
         notes += unreachable
     if rows:
-        titles = [f"flag chance at {rate}" for rate in TRUE_RATES]
-        print_table("Floors on a night as planned today", ("society", "measure", "floor", "rule", "n", *titles), rows)
+        titles = [f"flagged at\n{rate}" for rate in TRUE_RATES]
+        print_table(
+            "Chance of a flag on a night as planned today, by the true rate",
+            ("society", "measure", "floor", "rule", "n", *titles),
+            rows,
+        )
     for note in notes:
         click.echo(f"warning: {note}", err=True)
     click.echo(f"{len(found.societies)} societies, no errors")

@@ -1,11 +1,12 @@
 """The one retry layer, over any transport (gateway.md, Faults)."""
 
+import asyncio
 import random
 from dataclasses import dataclass, replace
 from typing import Final
 
 from harness.clock import Clock
-from harness.gateway.answer import Answer, GatewayClient, Question, Reason
+from harness.gateway.answer import Answer, Attempt, GatewayClient, Question, Reason
 from harness.gateway.pacing import Budget, Exhausted, Pacer
 
 _TRANSIENT: Final = frozenset({Reason.TIMEOUT, Reason.CONNECT, Reason.DISCONNECTED, Reason.RATE_LIMITED})
@@ -46,25 +47,32 @@ class Asker:
     async def ask(self, question: Question) -> Answer:
         """The last attempt's answer with every attempt in it. Raises Exhausted before a first call that no budget
         covers; a budget that ends between attempts leaves the last answer standing."""
-        answer = await self._attempt(question)
+        answer = await self._attempt(question, self._policy.deadline)
         begun = self._clock.monotonic() - answer.latency_ms / 1000
         while (wait := self._wait_before_next(answer)) is not None:
             if self._clock.monotonic() - begun + wait >= self._policy.deadline:
                 break
             await self._clock.sleep(wait)
             try:
-                following = await self._attempt(question)
+                following = await self._attempt(question, begun + self._policy.deadline - self._clock.monotonic())
             except Exhausted:
                 break
             answer = replace(following, attempts=answer.attempts + following.attempts)
         return answer
 
-    async def _attempt(self, question: Question) -> Answer:
+    async def _attempt(self, question: Question, seconds: float) -> Answer:
+        """One attempt that is cut off when the item's deadline ends: whichever clock ends a call, it was sent."""
         await self._pacer.enter()
         answer: Answer | None = None
         try:
             self._budget.take_call()
-            answer = await self._client.ask_once(question)
+            begun = self._clock.monotonic()
+            try:
+                async with asyncio.timeout(seconds):
+                    answer = await self._client.ask_once(question)
+            except TimeoutError:
+                elapsed = round((self._clock.monotonic() - begun) * 1000)
+                answer = Answer(reason=Reason.TIMEOUT, attempts=(Attempt(elapsed_ms=elapsed, reason=Reason.TIMEOUT),))
         finally:
             self._pacer.leave(answer)
         self._budget.add_tokens(answer.tokens_returned)

@@ -29,7 +29,8 @@ from harness.site.pages import Assets, Place, render_eval, render_overview, stat
 from harness.site.tables import SavedTables, save_tables
 from harness.site.tree import Build, building
 
-_TWINS: Final = ("eval.json", "scores.csv", "passages.csv", "items.csv")
+_DOCUMENT: Final = "eval.json"
+_TWINS: Final = (_DOCUMENT, "scores.csv", "passages.csv", "items.csv")
 """A revision is these bytes; its page may look otherwise under another release and stays as it was written."""
 
 _STATIC: Final = {"style.css": "stylesheet", "mark.svg": "icon"}
@@ -157,15 +158,27 @@ def _rank(build: Build, folder: str) -> tuple[bool, str, int]:
 
 
 def _refuse_change(build: Build, result: EvalResult, draft: str, revision: str) -> None:
+    """A revision stays as it was written, also by an earlier release with fewer keys or other words; what may not
+    differ are its tables and its numbers."""
     changed = [
         name
         for name in _TWINS
         if not filecmp.cmp(build.path(f"{draft}/{name}"), build.path(f"{revision}/{name}"), shallow=False)
     ]
-    if changed:
+    drafted, shown = (_numbers(build, folder) for folder in (draft, revision))
+    if changed and (changed != [_DOCUMENT] or drafted != shown):
         raise refusal(
             result, [f"published before with another {', '.join(changed)}; a revision never changes, make a new one"]
         )
+
+
+def _numbers(build: Build, folder: str) -> tuple[object, ...]:
+    """What of a revision's document decides or counts, apart from its words."""
+    document = decode(build.path(f"{folder}/{_DOCUMENT}").read_bytes())
+    measures = [
+        (each.name, each.stratum, each.good, each.valid, each.value, each.interval) for each in document.measures
+    ]
+    return document.status, document.official, document.floors, document.outcomes, measures
 
 
 def _write_assets(build: Build) -> Assets:

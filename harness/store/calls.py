@@ -3,6 +3,7 @@
 Lines survive the death of the process (the kernel holds them), which is what resuming needs; they are not fsynced.
 """
 
+import errno
 import os
 from collections import Counter
 from pathlib import Path
@@ -25,8 +26,11 @@ class CallJournal:
         """Open for appending, counting what earlier sittings sent."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.sent = self.counts().total()
+            lines = self._whole_lines()
+            self.sent = len(lines)
             self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            # The next line must not be glued to one that a crash has torn.
+            os.ftruncate(self._file, sum(len(line) for line in lines))
         except OSError as error:
             raise StoreError(f"{self.path}: cannot open the call journal: {error.strerror}") from None
         return self
@@ -40,16 +44,23 @@ class CallJournal:
 
     def counts(self) -> Counter[str]:
         """Requests sent by question ref, over all sittings. A line torn by a crash is a request that was not sent."""
+        return Counter(line[:-1].decode(errors="replace") for line in self._whole_lines())
+
+    def _whole_lines(self) -> list[bytes]:
         if not self.path.exists():
-            return Counter()
-        with self.path.open(encoding="utf-8") as lines:
-            return Counter(line[:-1] for line in lines if line.endswith("\n"))
+            return []
+        with self.path.open("rb") as lines:
+            return [line for line in lines if line.endswith(b"\n")]
 
     def note(self, ref: str) -> None:
         """Record that a request is about to leave. Raises StoreError: what cannot be counted is not sent."""
         assert self._file is not None  # noqa: S101 - used inside `with` only
+        line = f"{ref}\n".encode()
         try:
-            os.write(self._file, f"{ref}\n".encode())
+            # A disk that fills up takes the first bytes of a line without an error.
+            if (written := os.write(self._file, line)) != len(line):
+                os.ftruncate(self._file, os.fstat(self._file).st_size - written)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             raise StoreError(f"{self.path}: cannot write the call journal: {error.strerror}") from None
         self.sent += 1

@@ -20,24 +20,32 @@ _LEDGER_LOCK: Final = 0x43495445  # any fixed number: one advisory lock for ever
 def open_engine(url: str) -> Engine:
     """An engine for `sqlite:///file` or `postgresql+psycopg://…`; nothing is connected yet.
 
-    Raises UsageError for any other URL; the message never shows a password.
+    Raises UsageError for any other URL, StoreError where the file's folder cannot be made; no message shows a password.
     """
     try:
         parsed = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # the latter for a port that is no number
         raise UsageError(
             "database: found a text that is no URL; expected sqlite:///FILE or postgresql+psycopg://…"
         ) from None
-    if parsed.drivername == "sqlite" and parsed.database:
-        return _open_sqlite(parsed, Path(parsed.database))
+    if parsed.drivername == "sqlite" and parsed.database not in (None, "", ":memory:"):
+        return _open_sqlite(parsed, Path(str(parsed.database)))
     if parsed.drivername == "postgresql+psycopg":
-        return create_engine(parsed, pool_pre_ping=True)
-    shown = parsed.render_as_string(hide_password=True)
-    raise UsageError(f"database: found {shown}; expected sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME")
+        # What an exclusive writer reads must be what was committed before it got the lock, not before it asked.
+        return create_engine(parsed, pool_pre_ping=True, isolation_level="READ COMMITTED")
+    raise UsageError(f"database: found {shown(parsed)}; expected sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME")
+
+
+def shown(url: URL) -> str:
+    """The URL for a message: without its password, and without its options, which may hold one too."""
+    return url.set(query={}).render_as_string(hide_password=True)
 
 
 def _open_sqlite(url: URL, file: Path) -> Engine:
-    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"database {shown(url)}: cannot make its folder: {error.strerror}") from None
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S})
 
     @event.listens_for(engine, "connect")
@@ -83,6 +91,5 @@ def _failures(engine: Engine) -> Iterator[None]:
         yield
     except DBAPIError as error:
         # Parameters of a statement can hold ids and codes only, yet they are left out: law 7 has no exceptions.
-        shown = engine.url.render_as_string(hide_password=True)
-        reason = str(error.orig).strip().splitlines()[0] if error.orig is not None else type(error).__name__
-        raise StoreError(f"database {shown}: {reason}") from None
+        reason = (str(error.orig).strip().splitlines() or [type(error.orig).__name__])[0]
+        raise StoreError(f"database {shown(engine.url)}: {reason}") from None

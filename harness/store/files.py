@@ -6,7 +6,7 @@ import os
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -25,17 +25,20 @@ class BlobStore:
         self.root = root
 
     def save(self, data: bytes) -> str:
-        """Store the bytes and return their digest once they would survive a power cut; storing again is free.
+        """Store the bytes and return their digest once they would survive a power cut.
 
-        Raises StoreError where the disk refuses (full, read-only).
+        Storing again writes nothing, unless the file has been torn or altered since: then it is made whole. Raises
+        StoreError where the disk refuses (full, read-only).
         """
         digest = hashlib.sha256(data).hexdigest()
         target = self._path(digest)
         if target.exists():
-            return digest
+            with suppress(StoreError):
+                self.load(digest)
+                return digest
         packed = zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data)
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            _make_folder(target.parent)
             write_durably(target, packed)
         except OSError as error:
             raise StoreError(f"{target.parent}: cannot write a transcript segment: {error.strerror}") from None
@@ -46,7 +49,10 @@ class BlobStore:
         path = self._path(digest)
         try:
             packed = path.read_bytes()
-            data = zstandard.ZstdDecompressor().decompress(packed, max_output_size=MAX_UNPACKED)
+            # The header's own figure is what would be allocated, whatever limit `decompress` is given.
+            if zstandard.frame_content_size(packed) > MAX_UNPACKED:
+                raise zstandard.ZstdError("it claims to be larger than any segment")
+            data = zstandard.ZstdDecompressor().decompress(packed, max_output_size=MAX_UNPACKED, allow_extra_data=False)
         except FileNotFoundError:
             raise StoreError(f"{path}: not found; restore it from a backup") from None
         except (OSError, zstandard.ZstdError) as error:
@@ -57,6 +63,15 @@ class BlobStore:
 
     def _path(self, digest: str) -> Path:
         return self.root / digest[:2] / f"{digest}.zst"
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it, each durable in the one that holds it. Raises OSError."""
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)
 
 
 def write_durably(target: Path, data: bytes) -> None:
@@ -99,10 +114,16 @@ def pack_folder(folder: Path, names: tuple[str, ...]) -> bytes:
 
 @contextmanager
 def unpacked_folder(packed: bytes, name: str) -> Iterator[Path]:
-    """A temporary folder of that name with the files of `pack_folder`; gone at the end."""
+    """A temporary folder of that name with the files of `pack_folder`; gone at the end.
+
+    Raises StoreError where it cannot be unpacked, also for a member that would lie outside of the folder.
+    """
     with tempfile.TemporaryDirectory(prefix="harness-") as root:
         folder = Path(root) / name
         folder.mkdir()
-        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            archive.extractall(folder, filter="data")
+        try:
+            with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+                archive.extractall(folder, filter="data")
+        except (OSError, tarfile.TarError) as error:
+            raise StoreError(f"frozen folder {name}: cannot be unpacked ({error})") from None
         yield folder

@@ -33,7 +33,7 @@ class Lease:
 
     def renew(self) -> None:
         """Extend the lease. Raises NightLocked where another host has taken it over."""
-        with writing(self.engine) as connection:
+        with writing(self.engine, exclusive=True) as connection:  # never between another's look and its taking
             held = connection.execute(
                 update(LEASE)
                 .where(LEASE.c.night == self.night, LEASE.c.token == self.token)
@@ -48,14 +48,17 @@ def hold_night(engine: Engine, locks: Path, night: str, clock: Clock) -> Iterato
     """Hold the night against every other run of it.
 
     A lease left by a dead process of this host is taken over at once, another host's when it has run out.
-    Raises NightLocked naming who holds it.
+    Raises NightLocked naming who holds it, StoreError where the lock file cannot be made.
     """
-    locks.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(locks / f"night-{night}.lock", timeout=0)
+    path = locks / f"night-{night}.lock"
+    lock = FileLock(path, timeout=0)
     try:
+        locks.mkdir(parents=True, exist_ok=True)
         lock.acquire()
-    except Timeout:
+    except Timeout:  # an OSError too
         raise NightLocked(f"night {night}: another run on this host holds the lock") from None
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be locked: {error.strerror}") from None
     try:
         lease = Lease(engine=engine, clock=clock, night=night, token=secrets.token_hex(16))
         _take(lease)

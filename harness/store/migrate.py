@@ -10,7 +10,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, inspect
 
 from harness.errors import StoreError
-from harness.store.engine import reading, writing
+from harness.store.engine import reading, shown, writing
 
 SCRIPTS: Final = Path(__file__).parent / "migrations"
 
@@ -35,13 +35,22 @@ def current(engine: Engine) -> str | None:
 
 
 def upgrade(engine: Engine) -> str:
-    """Bring the schema to `head`, creating it in an empty database; the version it then has."""
+    """Bring the schema to `head`, creating it in an empty database; the version it then has.
+
+    Raises StoreError for tables of something else and for a version that this release does not know.
+    """
     known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
-    found = current(engine)
-    if found is not None and found not in known:
-        raise _foreign(engine, found)
     config = _config()
     with writing(engine, exclusive=True) as connection:
+        # Looked at under the lock: another process may be making the schema at this moment.
+        found = MigrationContext.configure(connection).get_current_revision()
+        if found is None and inspect(connection).get_table_names():
+            raise StoreError(
+                f"database {shown(engine.url)}: found tables of something else; "
+                "expected an empty database or one of ours"
+            )
+        if found is not None and found not in known:
+            raise _foreign(engine, found)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
     return head()
@@ -53,19 +62,13 @@ def require_current(engine: Engine) -> None:
     if found == head():
         return
     if found is None:
-        with reading(engine) as connection:
-            tables = inspect(connection).get_table_names()
-        if not tables:
-            upgrade(engine)
-            return
-        shown = engine.url.render_as_string(hide_password=True)
-        raise StoreError(f"database {shown}: found tables of something else; expected an empty database or one of ours")
+        upgrade(engine)
+        return
     raise _foreign(engine, found)
 
 
 def _foreign(engine: Engine, found: str) -> StoreError:
-    shown = engine.url.render_as_string(hide_password=True)
     return StoreError(
-        f"database {shown}: found schema version {found}; expected {head()}. "
+        f"database {shown(engine.url)}: found schema version {found}; expected {head()}. "
         "Run `harness db upgrade` with a release that knows both, or restore a backup."
     )

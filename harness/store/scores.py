@@ -156,7 +156,7 @@ def iter_faults(engine: Engine, key: RevisionKey, item_id: str | None = None) ->
 
 def save_assessments(engine: Engine, key: RevisionKey, assessments: Sequence[Assessment], assessed_at: str) -> None:
     """Store a revision's assessments once; storing the same revision's again changes nothing."""
-    with writing(engine) as connection:
+    with writing(engine, exclusive=True) as connection:
         found = select(func.count()).select_from(ASSESSMENT).where(*_at(ASSESSMENT.c, key))
         if not assessments or connection.execute(found).scalar_one():
             return
@@ -190,16 +190,17 @@ def used_terms(engine: Engine, slug: str) -> list[TermsUse]:
 
 
 def use_terms(engine: Engine, slug: str, version: int, sha256: str, night: str) -> None:
-    """Record that a night was assessed under this version, freezing it."""
+    """Record that a night was assessed under this version, freezing it: the digest of the first use stays."""
     here = (TERMS_USE.c.slug == slug, TERMS_USE.c.version == version)
-    with writing(engine) as connection:
+    with writing(engine, exclusive=True) as connection:
         row = connection.execute(select(TERMS_USE).where(*here)).one_or_none()
         if row is None:
             connection.execute(
                 insert(TERMS_USE).values(slug=slug, version=version, sha256=sha256, first_night=night, last_night=night)
             )
-        elif night > row.last_night:
-            connection.execute(TERMS_USE.update().where(*here).values(last_night=night))
+        else:
+            nights = {"first_night": min(night, row.first_night), "last_night": max(night, row.last_night)}
+            connection.execute(TERMS_USE.update().where(*here).values(nights))
 
 
 def _insert_faults(connection: Connection, key: RevisionKey, batch: Sequence[Scored]) -> None:

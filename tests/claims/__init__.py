@@ -1,0 +1,1 @@
+"""Claim parts: made, checked, and re-run from their tables."""

@@ -1,0 +1,1 @@
+"""The reference gateway: search, faults, ledger, over real HTTP on loopback."""

@@ -1,0 +1,1 @@
+"""Terms, assessments, settlements and their ledger."""

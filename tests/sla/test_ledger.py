@@ -1,0 +1,151 @@
+"""Events as the ledger keeps them, and its chain against every change."""
+
+import json
+from dataclasses import replace
+from datetime import date, timedelta
+from hashlib import sha256
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from harness.sla.ledger import GENESIS, BrokenLink, LedgerSettings, find_broken_link, link_of
+from harness.sla.model import LedgerEvent
+from harness.sla.windows import night_window
+from tests.sla.factories import NOW, evaluated, extend, ledger
+
+SUBJECT = "slf_asme_citation_correctness_2026-11-29"
+
+
+def two_subjects() -> list[LedgerEvent]:
+    """Seven events: a night, the next one, and the first again."""
+    events = extend(ledger(189), evaluated(190, window=night_window(date(2026, 11, 30))))
+    return extend(extend(events, evaluated(179), NOW + timedelta(hours=1)), evaluated(190), NOW + timedelta(hours=2))
+
+
+def test_an_event_is_a_cloud_event_in_canonical_json() -> None:
+    first = ledger(189)[0]
+    body = json.loads(first.body)
+    data = body.pop("data")
+    assert body == {
+        "specversion": "1.0",
+        "id": sha256(json.dumps(["urn:citehouse:test", SUBJECT, 1], separators=(",", ":")).encode()).hexdigest(),
+        "source": "urn:citehouse:test",
+        "type": "com.citehouse.eval.window.evaluated.v1",
+        "subject": SUBJECT,
+        "time": "2026-11-30T00:00:00Z",
+        "recordedtime": NOW.isoformat(),
+        "sequence": "00000000000000000001",
+        "datacontenttype": "application/json",
+    }
+    canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert first.body == json.dumps(body | {"data": data}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert first.data_sha256 == sha256(canonical.encode()).hexdigest()
+    assert (first.seq, first.event_id, first.subject, first.revision) == (1, body["id"], SUBJECT, 1)
+    assert (first.type, first.recorded_at) == (body["type"], NOW.isoformat())
+
+
+def test_events_are_numbered_in_order_and_chained_from_the_first() -> None:
+    events = two_subjects()
+    assert [event.seq for event in events] == [1, 2, 3, 4, 5, 6, 7]
+    assert events[0].prev_sha256 == GENESIS
+    assert all(after.prev_sha256 == link_of(before) for before, after in pairwise(events))
+    assert len({event.event_id for event in events}) == 7
+
+
+def test_the_id_tells_the_deployment() -> None:
+    other = LedgerSettings(source="urn:citehouse:demo", type_prefix="com.citehouse.eval.")
+    assert extend([], evaluated(), settings=other)[0].event_id != ledger(190)[0].event_id
+
+
+def test_an_untouched_ledger_holds() -> None:
+    assert find_broken_link([]) is None
+    assert find_broken_link(iter(two_subjects())) is None
+
+
+def tampered(at: int, changes: dict[str, Any]) -> BrokenLink | None:
+    return find_broken_link(replace(event, **changes) if event.seq == at else event for event in two_subjects())
+
+
+def body_with(seq: int, **changes: Any) -> str:
+    body = json.loads(two_subjects()[seq - 1].body)
+    return json.dumps(body | changes, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("seq", "changes", "broken_at", "says"),
+    [
+        (3, {"seq": 4}, 4, "sequence 4 stands where 3 is due"),
+        (3, {"prev_sha256": GENESIS}, 3, "the event before it was altered, or this one's link was"),
+        (3, {"recorded_at": "2026-11-30"}, 3, "its body and its row disagree"),
+        (3, {"revision": 2}, 3, "revision 2 of its subject stands where 1 is due"),
+        (3, {"data_sha256": GENESIS}, 3, "its data differs from the digest beside it"),
+        (3, {"event_id": GENESIS}, 3, "its id is not that of its source, subject and revision"),
+        (3, {"type": "other"}, 3, "its body and its row disagree"),
+        (3, {"body": "{"}, 3, "its body is no event"),
+        (3, {"body": "[]"}, 3, "its body is no event"),
+        (3, {"body": "{}"}, 3, "its body is no event"),
+        (3, {"body": body_with(3) + " "}, 3, "its body is not in the canonical form"),
+        (3, {"body": body_with(3, data={})}, 3, "its data differs from the digest beside it"),
+        (3, {"body": body_with(3, source="urn:other")}, 3, "its id is not that of its source, subject and revision"),
+        (7, {"body": body_with(7, time="2026-11-29T00:00:00Z")}, 7, "its body and its row disagree"),
+        (7, {"body": body_with(7, extra="more")}, 7, "its body and its row disagree"),
+        (7, {"body": body_with(7, sequence="7")}, 7, "its body and its row disagree"),
+    ],
+)
+def test_the_first_broken_link_is_named(seq: int, changes: dict[str, Any], broken_at: int, says: str) -> None:
+    broken = tampered(seq, changes)
+    assert broken is not None
+    assert (broken.seq, broken.says) == (broken_at, says)
+
+
+@pytest.mark.parametrize(
+    ("kept", "says"),
+    [
+        ((0, 2, 3, 4, 5, 6), "sequence 3 stands where 2 is due"),
+        ((1, 2, 3), "sequence 2 stands where 1 is due"),
+        ((0, 1, 1, 2), "sequence 2 stands where 3 is due"),
+        ((0, 2, 1), "sequence 3 stands where 2 is due"),
+    ],
+)
+def test_an_event_that_is_gone_doubled_or_moved_is_named(kept: tuple[int, ...], says: str) -> None:
+    events = two_subjects()
+    broken = find_broken_link(events[place] for place in kept)
+    assert broken is not None
+    assert broken.says == says
+
+
+def test_an_event_rewritten_with_its_digest_breaks_the_next_link() -> None:
+    events = two_subjects()
+    forged = extend(events[:2], evaluated(200, window=night_window(date(2026, 11, 30)), warnings=("forged",)))[2]
+    broken = find_broken_link([*events[:2], forged, *events[3:]])
+    assert broken == BrokenLink(
+        seq=4, subject=events[3].subject, says="the event before it was altered, or this one's link was"
+    )
+
+
+TEXT_FIELDS = ("event_id", "subject", "type", "body", "data_sha256", "prev_sha256", "recorded_at")
+
+
+@given(place=st.integers(0, 6), name=st.sampled_from(TEXT_FIELDS), data=st.data())
+def test_any_changed_character_of_any_event_is_found(place: int, name: str, data: st.DataObject) -> None:
+    events = two_subjects()
+    text = getattr(events[place], name)
+    at = data.draw(st.integers(0, len(text) - 1))
+    character = data.draw(st.characters(exclude_categories=["Cs"]))
+    assume(text[at] != character)
+    events[place] = replace(events[place], **{name: text[:at] + character + text[at + 1 :]})
+    broken = find_broken_link(events)
+    assert broken is not None
+    assert broken.seq in (events[place].seq, events[place].seq + 1)
+
+
+@given(place=st.integers(0, 6), name=st.sampled_from(["seq", "revision"]), number=st.integers(0, 9))
+def test_any_changed_number_of_any_event_is_found(place: int, name: str, number: int) -> None:
+    events = two_subjects()
+    assume(getattr(events[place], name) != number)
+    changes: dict[str, Any] = {name: number}
+    events[place] = replace(events[place], **changes)
+    assert find_broken_link(events) is not None
