@@ -40,8 +40,10 @@ def open_database(settings: Settings) -> Engine:
 
 def open_stages(settings: Settings, *, demo: bool = False, must_ask: bool = False) -> Stages:
     """Everything a night needs. Raises UsageError where `must_ask` and no gateway is named."""
-    if must_ask and settings.gateway.url is None:
-        raise UsageError(NO_GATEWAY)
+    if must_ask:
+        if settings.gateway.url is None:
+            raise UsageError(NO_GATEWAY)
+        checked_gateway_url(settings.gateway.url)
     clock = SystemClock()
     engine = open_database(settings)
     mapping = gateway_mapping(settings)

@@ -100,6 +100,8 @@ def finish_night(stages: Stages, night: date, through: Stage = "emit") -> tuple[
     Each stage is done once; doing it again changes nothing. The results are empty where only scoring was asked for.
     Raises UsageError where nothing of the night is complete.
     """
+    if through == "emit":
+        finalize_expired(stages.emitter)  # a clock that ran out waits for no publishing
     runs = _complete_runs(stages, night)
     if not runs:
         raise UsageError(f"night {night}: no complete run in this database; collect it first")
@@ -113,7 +115,6 @@ def finish_night(stages: Stages, night: date, through: Stage = "emit") -> tuple[
         return tuple(results)
     cited = publish_societies(stages.site, results, _canaries(scored))
     if through == "emit":
-        finalize_expired(stages.emitter)
         for each, result in zip(scored, results, strict=True):
             emit_society(stages.emitter, each, result, cited[result.slug, result.revision])
     return tuple(results)

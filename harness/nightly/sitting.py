@@ -24,6 +24,7 @@ from harness.store.calls import CallJournal, JournaledClient
 from harness.store.files import BlobStore
 from harness.store.lease import Lease
 from harness.store.runs import (
+    CallCounts,
     Run,
     RunSociety,
     answered_ids,
@@ -117,9 +118,7 @@ def ask_run(place: Workplace, opened: OpenRun, lease: Lease) -> Run:
     with CallJournal(place.calls / f"{run.run_id}.calls") as journal, _signals() as interrupted:
         usable = count_usable(place.engine, run.run_id)
         pending = _pending(place.engine, opened, usable)
-        sent = journal.counts()
-        again = sum(1 for plan, item in pending if sent[plan.question(item).ref])
-        number = begin_sitting(place.engine, run.run_id, calls_sent=journal.sent, asked_again=again)
+        number = begin_sitting(place.engine, run.run_id, totals=_totals(journal))
         _, closes = place.window.bounds(date.fromisoformat(run.night))
         sitting = Sitting(
             engine=place.engine,
@@ -138,7 +137,7 @@ def ask_run(place: Workplace, opened: OpenRun, lease: Lease) -> Run:
             collected = asyncio.run(_sit(place, sitting, journal))
         finally:
             sitting.progress.close()
-        return _close(place, run, collected, journal.sent)
+        return _close(place, run, collected, _totals(journal))
 
 
 async def _sit(place: Workplace, sitting: Sitting, journal: CallJournal) -> Collected:
@@ -157,9 +156,13 @@ async def _sit(place: Workplace, sitting: Sitting, journal: CallJournal) -> Coll
         raise _first(ours) from None
 
 
-def _close(place: Workplace, run: Run, collected: Collected, calls_sent: int) -> Run:
+def _totals(journal: CallJournal) -> CallCounts:
+    return CallCounts(sent=journal.sent, asked_again=journal.asked_again)
+
+
+def _close(place: Workplace, run: Run, collected: Collected, totals: CallCounts) -> Run:
     if collected.interrupted or not collected.usable:
-        end_sitting(place.engine, run.run_id, calls_sent=calls_sent, stopped=collected.stopped)
+        end_sitting(place.engine, run.run_id, totals=totals, stopped=collected.stopped)
     if collected.interrupted:
         raise Interrupted(collected.interrupted)
     if not collected.usable:
@@ -169,7 +172,7 @@ def _close(place: Workplace, run: Run, collected: Collected, calls_sent: int) ->
             f"night {run.night}: {why}. Nothing was published; start the same command again to go on with the run."
         )
     finished = utc_text(place.clock.now())
-    complete_run(place.engine, run.run_id, calls_sent=calls_sent, stopped=collected.stopped, finished_at=finished)
+    complete_run(place.engine, run.run_id, totals=totals, stopped=collected.stopped, finished_at=finished)
     closed = find_run(place.engine, run.run_id)
     return closed if closed is not None else replace(run, state="complete", finished_at=finished)
 

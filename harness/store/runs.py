@@ -35,6 +35,17 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallCounts:
+    """Requests of a run over all its sittings, and how many of its questions were asked again in a later one."""
+
+    sent: int
+    asked_again: int
+
+    def columns(self) -> dict[str, int]:
+        return {"calls_sent": self.sent, "asked_again": self.asked_again}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunSociety:
     """A society's part of a run: what was frozen for it, and how much was planned."""
 
@@ -98,13 +109,11 @@ def run_societies(engine: Engine, run_id: str) -> list[RunSociety]:
         return [RunSociety(**row._mapping) for row in connection.execute(query)]
 
 
-def begin_sitting(engine: Engine, run_id: str, *, calls_sent: int, asked_again: int) -> int:
-    """Count a start or resumption of the run; its number from 1. `calls_sent` is the total so far."""
+def begin_sitting(engine: Engine, run_id: str, *, totals: CallCounts) -> int:
+    """Count a start or resumption of the run; its number from 1."""
     with writing(engine) as connection:
         connection.execute(
-            update(RUN)
-            .where(RUN.c.run_id == run_id)
-            .values(sittings=RUN.c.sittings + 1, calls_sent=calls_sent, asked_again=RUN.c.asked_again + asked_again)
+            update(RUN).where(RUN.c.run_id == run_id).values(sittings=RUN.c.sittings + 1, **totals.columns())
         )
         sittings: int = connection.execute(select(RUN.c.sittings).where(RUN.c.run_id == run_id)).scalar_one()
         return sittings
@@ -190,17 +199,17 @@ def refuse_society(engine: Engine, run_id: str, slug: str, reason: str) -> None:
         connection.execute(update(RUN_SOCIETY).where(here).values(refused=reason))
 
 
-def end_sitting(engine: Engine, run_id: str, *, calls_sent: int, stopped: str | None) -> None:
+def end_sitting(engine: Engine, run_id: str, *, totals: CallCounts, stopped: str | None) -> None:
     """Keep the totals of an unfinished run."""
     with writing(engine) as connection:
-        connection.execute(update(RUN).where(RUN.c.run_id == run_id).values(calls_sent=calls_sent, stopped=stopped))
+        connection.execute(update(RUN).where(RUN.c.run_id == run_id).values(**totals.columns(), stopped=stopped))
 
 
-def complete_run(engine: Engine, run_id: str, *, calls_sent: int, stopped: str | None, finished_at: str) -> None:
+def complete_run(engine: Engine, run_id: str, *, totals: CallCounts, stopped: str | None, finished_at: str) -> None:
     """Close the run: from now on nothing is asked for it."""
     with writing(engine) as connection:
         connection.execute(
             update(RUN)
             .where(RUN.c.run_id == run_id)
-            .values(state="complete", calls_sent=calls_sent, stopped=stopped, finished_at=finished_at)
+            .values(state="complete", **totals.columns(), stopped=stopped, finished_at=finished_at)
         )

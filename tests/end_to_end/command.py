@@ -69,25 +69,32 @@ class Place:
     def nightly(self, *words: str) -> subprocess.CompletedProcess[str]:
         return self.run("nightly", "--gateway", self.url, *words)
 
-    def engine(self) -> Engine:
-        return open_engine(self.database or f"sqlite:///{self.reports / 'harness.db'}")
+    @contextmanager
+    def engine(self) -> Iterator[Engine]:
+        engine = open_engine(self.database or f"sqlite:///{self.reports / 'harness.db'}")
+        try:
+            yield engine
+        finally:
+            engine.dispose()
 
     def verdicts(self) -> dict[str, list[ItemScore]]:
         """Every stored verdict by society: what two runs of a night must have in common."""
-        engine = self.engine()
         found = {}
-        for run in find_runs(engine):
-            for part in run_societies(engine, run.run_id):
-                revision = latest_revision(engine, run.run_id, part.slug)
-                if revision is not None:
-                    found[part.slug] = list(iter_scores(engine, revision.key))
+        with self.engine() as engine:
+            for run in find_runs(engine):
+                for part in run_societies(engine, run.run_id):
+                    revision = latest_revision(engine, run.run_id, part.slug)
+                    if revision is not None:
+                        found[part.slug] = list(iter_scores(engine, revision.key))
         return found
 
     def runs(self) -> list[Run]:
-        return find_runs(self.engine())
+        with self.engine() as engine:
+            return find_runs(engine)
 
     def events(self) -> list[LedgerEvent]:
-        return list(iter_events(self.engine()))
+        with self.engine() as engine:
+            return list(iter_events(engine))
 
     def report(self) -> Any:
         """The JSON report of the only run."""

@@ -8,7 +8,7 @@ import pytest
 
 from harness.reference.ledger import Ledger
 from harness.store.files import BlobStore
-from harness.store.runs import run_societies
+from harness.store.runs import find_runs, run_societies
 from harness.store.transcripts import load_segment
 from tests.databases import empty_database
 from tests.end_to_end.command import KEY, Place, gateway_place, profile
@@ -65,7 +65,6 @@ def test_the_same_night_on_both_databases(tmp_path: Path, kind: str) -> None:
         assert place.nightly().returncode == 0
         verdicts = place.verdicts()
         assert len(place.events()) == 10  # eight floors, of which two are final at once
-        place.engine().dispose()
     assert sorted(verdicts) == list(SLUGS)
     assert sum(len(scores) for scores in verdicts.values()) == 458
 
@@ -88,8 +87,8 @@ def test_every_call_is_made_once_and_kept_byte_for_byte(tmp_path: Path) -> None:
 
 
 def _snapshots(place: Place) -> set[str]:
-    engine = place.engine()
-    return {part.snapshot_sha256 for run in place.runs() for part in run_societies(engine, run.run_id)}
+    with place.engine() as engine:
+        return {part.snapshot_sha256 for run in find_runs(engine) for part in run_societies(engine, run.run_id)}
 
 
 def test_an_outage_lowers_the_number_and_leaves_no_denominator(tmp_path: Path) -> None:
