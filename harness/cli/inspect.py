@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from harness.cli.reports import REPORT_FORMATS
 from harness.cli.shown import item_lines
 from harness.cli.tables import print_table
 from harness.cli.wire import open_stages
@@ -69,10 +68,14 @@ def show(load: Load, /, run: str, item: str, society: str | None) -> int:
 
 @click.command()
 @click.argument("run")
-@click.option("--format", "form", type=click.Choice(list(REPORT_FORMATS)), default="table", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["table", "json", "junit", "markdown"]), default="table", show_default=True
+)
 @click.pass_obj
 def report(load: Load, /, run: str, form: str) -> int:
     """Print a complete RUN's numbers, for people or for CI."""
+    from harness.cli.reports import REPORT_FORMATS  # pandas takes its time to import, and only this command needs it
+
     click.echo(REPORT_FORMATS[form](run, results_of_run(open_stages(load()), run)), nl=False)
     return 0
 

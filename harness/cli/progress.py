@@ -1,12 +1,14 @@
 """Progress of asking: a bar on a terminal, a line a minute elsewhere."""
 
-import time
+from collections.abc import Callable
 from typing import Final
 
 import structlog
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
+
+from harness.clock import SystemClock
 
 LINE_SECONDS: Final = 60.0
 
@@ -30,15 +32,16 @@ class ProgressBar:
 class ProgressLines:
     """One log line at the start, one a minute, one at the end."""
 
-    def __init__(self, pending: int, planned: int) -> None:
+    def __init__(self, pending: int, planned: int, monotonic: Callable[[], float]) -> None:
         self._answered, self._planned = planned - pending, planned
         self._log = structlog.get_logger()
-        self._next = time.monotonic() + LINE_SECONDS
+        self._monotonic = monotonic
+        self._next = monotonic() + LINE_SECONDS
         self._log.info("asking", answered=self._answered, planned=planned)
 
     def advance(self, answered: int) -> None:
         self._answered += answered
-        if time.monotonic() >= self._next:
+        if self._monotonic() >= self._next:
             self._next += LINE_SECONDS
             self._log.info("asking", answered=self._answered, planned=self._planned)
 
@@ -48,4 +51,6 @@ class ProgressLines:
 
 def open_progress(pending: int, planned: int) -> ProgressBar | ProgressLines:
     """The kind that fits where stderr goes."""
-    return ProgressBar(pending, planned) if Console(stderr=True).is_terminal else ProgressLines(pending, planned)
+    if Console(stderr=True).is_terminal:
+        return ProgressBar(pending, planned)
+    return ProgressLines(pending, planned, SystemClock().monotonic)

@@ -2,10 +2,11 @@
 
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
+import pandas as pd
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -19,8 +20,13 @@ from harness.sla.model import Assessment, Status
 _COLUMNS: Final = ("society", "measure", "stratum", "figure, 95 % interval", "n", "floor", "status")
 
 
-def _rows(results: Sequence[EvalResult]) -> list[tuple[str, ...]]:
-    return [
+def figures(results: Sequence[EvalResult]) -> pd.DataFrame:
+    """One row a measure and stratum, every cell as it is printed (dtype str).
+
+    Columns: society, measure, stratum (empty for the whole), figure (k/n, percent, 95 % interval), n (the valid base),
+    floor and status (empty where no floor names the measure).
+    """
+    rows = [
         (
             result.society,
             measure.name,
@@ -34,13 +40,14 @@ def _rows(results: Sequence[EvalResult]) -> list[tuple[str, ...]]:
         for measure in result.measures
         for floor in (_floor(result, measure),)
     ]
+    return pd.DataFrame(rows, columns=list(_COLUMNS), dtype=str)
 
 
 def report_table(run: str, results: Sequence[EvalResult]) -> str:
     table = Table(title=f"Run {run}", title_justify="left")
     for column in _COLUMNS:
         table.add_column(column)
-    for row in _rows(results):
+    for row in figures(results).itertuples(index=False):
         table.add_row(*(Text(cell) for cell in row))
     out = io.StringIO()
     Console(file=out, width=WIDTH).print(table)
@@ -48,11 +55,11 @@ def report_table(run: str, results: Sequence[EvalResult]) -> str:
 
 
 def report_markdown(run: str, results: Sequence[EvalResult]) -> str:
-    def line(cells: Sequence[str]) -> str:
+    def line(cells: Iterable[str]) -> str:
         return "| " + " | ".join(cell.replace("\\", "\\\\").replace("|", "\\|") for cell in cells) + " |\n"
 
     head = f"## Run {run}\n\n" + line(_COLUMNS) + line(["---"] * len(_COLUMNS))
-    return head + "".join(line(row) for row in _rows(results))
+    return head + "".join(line(row) for row in figures(results).itertuples(index=False))
 
 
 def report_json(run: str, results: Sequence[EvalResult]) -> str:
