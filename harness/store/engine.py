@@ -1,12 +1,14 @@
 """Opening the database: SQLite in WAL mode or PostgreSQL, one way of writing for both."""
 
+import fcntl
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import Connection, Engine, Result, Select, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -52,7 +54,10 @@ def _open_sqlite(url: URL, file: Path) -> Engine:
     def _configure(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
         # The driver's own transaction opening would take no write lock until the first write; see `writing`.
         connection.isolation_level = None
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        # Two first connections that turn to WAL at once do not wait for each other: one is refused as locked.
+        with _alone(file.parent):
+            connection.execute("PRAGMA journal_mode=WAL").close()
+        for pragma in ("synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}").close()
 
     @event.listens_for(engine, "begin")
@@ -64,10 +69,33 @@ def _open_sqlite(url: URL, file: Path) -> Engine:
 
 
 @contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Held by one connection at a time, of all processes that have a database in that folder."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """A connection in one read transaction. Raises StoreError where the database fails."""
     with _failures(engine), engine.connect() as connection, connection.begin():
         yield connection
+
+
+@contextmanager
+def streaming(engine: Engine, query: Select[*tuple[Any, ...]], page: int) -> Iterator[Result[*tuple[Any, ...]]]:
+    """The query's rows, `page` of them in memory at a time, in one read transaction that ends with the context."""
+    with reading(engine) as connection:
+        if engine.dialect.name == "postgresql":
+            # Tonight's rows are not in the planner's statistics yet: taking them for a handful, it would join by
+            # comparing each row with every other one.
+            connection.execute(text("SET LOCAL enable_nestloop = off"))
+        with connection.execution_options(yield_per=page).execute(query) as rows:
+            yield rows
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy import Engine, func, insert, select
 
 from harness.sla.model import LedgerEvent
-from harness.store.engine import reading, writing
+from harness.store.engine import reading, streaming, writing
 from harness.store.schema import SETTLEMENT_EVENTS
 
 PAGE: Final = 1_000
@@ -37,8 +37,8 @@ def iter_events(engine: Engine, *, after: int = 0, subject: str | None = None) -
     query = select(table).where(table.c.seq > after).order_by(table.c.seq)
     if subject is not None:
         query = query.where(table.c.subject == subject)
-    with reading(engine) as connection:
-        for row in connection.execution_options(yield_per=PAGE).execute(query):
+    with streaming(engine, query, PAGE) as rows:
+        for row in rows:
             yield LedgerEvent(**row._mapping)
 
 

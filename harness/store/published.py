@@ -8,7 +8,7 @@ from sqlalchemy import Engine, and_, func, select
 
 from harness.scoring.model import ItemScore
 from harness.store import wire
-from harness.store.engine import reading
+from harness.store.engine import reading, streaming
 from harness.store.runs import is_last_answer
 from harness.store.schema import ANSWER, FAULT, SCORE
 from harness.store.scores import BATCH, RevisionKey
@@ -47,8 +47,8 @@ def iter_published(engine: Engine, key: RevisionKey) -> Iterator[PublishedItem]:
         .where(SCORE.c.run_id == key.run_id, SCORE.c.slug == key.slug, SCORE.c.revision == key.revision)
         .order_by(SCORE.c.item_hash)
     )
-    with reading(engine) as connection:
-        for row in connection.execution_options(yield_per=BATCH).execute(query):
+    with streaming(engine, query, BATCH) as rows:
+        for row in rows:
             yield PublishedItem(
                 item_hash=row.item_hash,
                 score=wire.VERDICT.decode(row.verdict),

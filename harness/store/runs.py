@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Engine, and_, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Engine, and_, func, insert, select, update
 
-from harness.store.engine import reading, writing
+from harness.store.engine import reading, streaming, writing
 from harness.store.schema import ANSWER, RUN, RUN_SOCIETY
 from harness.store.transcripts import Transcript
 
@@ -162,8 +162,8 @@ def answered_ids(engine: Engine, run_id: str, slug: str) -> set[str]:
 def iter_answers(engine: Engine, run_id: str, slug: str) -> Iterator[AnswerRow]:
     """The last answer of each item, by segment and place so that transcripts are read in one sweep."""
     query = select(ANSWER).where(is_last_answer(run_id, slug)).order_by(ANSWER.c.segment, ANSWER.c.place)
-    with reading(engine) as connection:
-        for row in connection.execution_options(yield_per=PAGE).execute(query):
+    with streaming(engine, query, PAGE) as rows:
+        for row in rows:
             values = dict(row._mapping)
             del values["run_id"]
             yield AnswerRow(**values)
@@ -173,13 +173,14 @@ def is_last_answer(run_id: str, slug: str) -> ColumnElement[bool]:
     """Picks each item's answer of the latest sitting: an item is asked in a later sitting only where nothing usable had
     come back to the whole run."""
     later = ANSWER.alias()
-    superseded = exists().where(
-        later.c.run_id == ANSWER.c.run_id,
-        later.c.slug == ANSWER.c.slug,
-        later.c.item_id == ANSWER.c.item_id,
-        later.c.sitting > ANSWER.c.sitting,
+    # A maximum is one look into the primary key for each row; NOT EXISTS may be planned as each row against all.
+    last = (
+        select(func.max(later.c.sitting))
+        .where(later.c.run_id == run_id, later.c.slug == slug, later.c.item_id == ANSWER.c.item_id)
+        .correlate(ANSWER)
+        .scalar_subquery()
     )
-    return and_(ANSWER.c.run_id == run_id, ANSWER.c.slug == slug, ~superseded)
+    return and_(ANSWER.c.run_id == run_id, ANSWER.c.slug == slug, ANSWER.c.sitting == last)
 
 
 def find_answers(engine: Engine, run_id: str, item_id: str, slug: str | None = None) -> list[AnswerRow]:

@@ -12,7 +12,7 @@ from sqlalchemy.sql.base import ReadOnlyColumnCollection
 from harness.scoring.model import SCORER_VERSION, ItemScore, Measure
 from harness.sla.model import Assessment
 from harness.store import wire
-from harness.store.engine import reading, writing
+from harness.store.engine import reading, streaming, writing
 from harness.store.schema import ASSESSMENT, FAULT, MEASURE, REVISION, SCORE, TERMS_USE
 
 BATCH: Final = 2_000
@@ -123,8 +123,8 @@ def save_revision(
 
 def iter_scores(engine: Engine, key: RevisionKey) -> Iterator[ItemScore]:
     """Verdicts of a revision by item id."""
-    with reading(engine) as connection:
-        for text in connection.execution_options(yield_per=BATCH).execute(_verdicts(key)).scalars():
+    with streaming(engine, _verdicts(key), BATCH) as rows:
+        for text in rows.scalars():
             yield wire.VERDICT.decode(text)
 
 
@@ -147,10 +147,8 @@ def iter_faults(engine: Engine, key: RevisionKey, item_id: str | None = None) ->
     query = select(FAULT.c.item_id, FAULT.c.expectation, FAULT.c.diagnosis).where(*_at(FAULT.c, key))
     if item_id is not None:
         query = query.where(FAULT.c.item_id == item_id)
-    with reading(engine) as connection:
-        for row in connection.execution_options(yield_per=BATCH).execute(
-            query.order_by(FAULT.c.item_id, FAULT.c.expectation)
-        ):
+    with streaming(engine, query.order_by(FAULT.c.item_id, FAULT.c.expectation), BATCH) as rows:
+        for row in rows:
             yield row.item_id, row.expectation, row.diagnosis
 
 

@@ -1,0 +1,207 @@
+"""Runs and their answers: sittings are counted, answers only added, the latest sitting's is an item's answer."""
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+
+from harness.errors import StoreError
+from harness.gateway.answer import Attempt, Reason
+from harness.store.files import BlobStore
+from harness.store.runs import (
+    PAGE,
+    CallCounts,
+    Run,
+    add_answers,
+    answered_ids,
+    begin_sitting,
+    complete_run,
+    count_usable,
+    create_run,
+    end_sitting,
+    find_answers,
+    find_run,
+    find_runs,
+    iter_answers,
+    refuse_society,
+    run_societies,
+)
+from harness.store.transcripts import read_places, save_segment
+from tests.store.factories import IDS_BY_CODE_POINT, answer, part, run, started, transcript
+
+
+def test_a_run_comes_back_as_it_was(engine: Engine) -> None:
+    societies = [part("sae", terms_version=None, terms_sha256=None), part("asme", refused="forbidden")]
+    create_run(engine, run(), societies)
+    assert find_run(engine, "r1") == run()
+    assert find_run(engine, "r2") is None
+    assert run_societies(engine, "r1") == societies[::-1]
+    assert run_societies(engine, "r2") == []
+
+
+def test_runs_come_by_night_and_attempt(engine: Engine) -> None:
+    runs = [
+        run("z", night="2026-02-28"),
+        run("y"),
+        run("x", attempt=2),
+        run("a", attempt=10),
+        run("b", night="2026-03-02"),
+    ]
+    for each in reversed(runs):
+        create_run(engine, each, [part(run_id=each.run_id)])
+    assert find_runs(engine) == runs
+    assert find_runs(engine, "2026-03-01") == runs[1:4]
+    assert find_runs(engine, "2026-03-09") == []
+
+
+def test_societies_sort_by_code_point(engine: Engine) -> None:
+    create_run(engine, run(), [part(slug) for slug in reversed(IDS_BY_CODE_POINT)])
+    assert [each.slug for each in run_societies(engine, "r1")] == list(IDS_BY_CODE_POINT)
+
+
+def test_error_a_run_is_recorded_whole_or_not_at_all(engine: Engine) -> None:
+    with pytest.raises(StoreError):
+        create_run(engine, run(), [part("asme"), part("asme")])
+    assert find_runs(engine) == []
+
+
+@pytest.mark.parametrize("other", [run("r1", attempt=2), run("r2")], ids=["same id", "same attempt"])
+def test_error_a_run_is_not_recorded_over_another(engine: Engine, other: Run) -> None:
+    create_run(engine, run(), [part()])
+    with pytest.raises(StoreError):
+        create_run(engine, replace(other, seed="t"), [part(run_id=other.run_id)])
+    assert find_runs(engine) == [run()]
+
+
+def test_sittings_are_counted_and_totals_kept(engine: Engine) -> None:
+    create_run(engine, run(), [part()])
+    assert begin_sitting(engine, "r1", totals=CallCounts(sent=0, asked_again=0)) == 1
+    end_sitting(engine, "r1", totals=CallCounts(sent=7, asked_again=0), stopped="interrupted")
+    assert find_run(engine, "r1") == run(sittings=1, calls_sent=7, stopped="interrupted")
+    assert begin_sitting(engine, "r1", totals=CallCounts(sent=8, asked_again=1)) == 2
+    assert find_run(engine, "r1") == run(sittings=2, calls_sent=8, asked_again=1, stopped="interrupted")
+    done = CallCounts(sent=12, asked_again=3)
+    complete_run(engine, "r1", totals=done, stopped=None, finished_at="2026-03-01T02:30:00.000000Z")
+    assert find_run(engine, "r1") == run(
+        state="complete", finished_at="2026-03-01T02:30:00.000000Z", sittings=2, calls_sent=12, asked_again=3
+    )
+
+
+def test_only_the_named_run_and_society_change(engine: Engine) -> None:
+    started(engine, "r1", ("aci", "asme"))
+    started(engine, "r2", ("aci", "asme"), attempt=2)
+    before = find_run(engine, "r2")
+    refuse_society(engine, "r1", "asme", Reason.FORBIDDEN)
+    begin_sitting(engine, "r1", totals=CallCounts(sent=5, asked_again=5))
+    end_sitting(engine, "r1", totals=CallCounts(sent=6, asked_again=6), stopped="x")
+    complete_run(engine, "r1", totals=CallCounts(sent=7, asked_again=7), stopped="x", finished_at="t")
+    assert find_run(engine, "r2") == before
+    assert [(each.slug, each.refused) for each in run_societies(engine, "r1")] == [("aci", None), ("asme", "forbidden")]
+    assert [each.refused for each in run_societies(engine, "r2")] == [None, None]
+
+
+def test_an_answers_row_tells_its_calls_without_the_transcript(engine: Engine) -> None:
+    started(engine)
+    attempts = (
+        Attempt(elapsed_ms=30, http_status=503, reason=Reason.HTTP_5XX, ledger_entry_id="e1"),
+        Attempt(elapsed_ms=40, http_status=429, reason=Reason.RATE_LIMITED),
+        Attempt(elapsed_ms=25, http_status=200, ledger_entry_id="e2"),
+    )
+    answer(
+        engine,
+        transcript("i0", attempts=(), reason=Reason.CONNECT),
+        transcript("i1", attempts=attempts, ledger_entry_id="e2", tokens_returned=2**40),
+    )
+    never, row = iter_answers(engine, "r1", "asme")
+    assert (never.item_id, never.place, never.reason, never.http_status) == ("i0", 0, "connect", None)
+    assert (never.attempts, never.billed, never.latency_ms, never.tokens_returned) == (0, 0, 0, None)
+    assert (row.item_id, row.segment, row.place, row.sitting) == ("i1", "s1", 1, 1)
+    assert (row.reason, row.http_status, row.ledger_entry_id, row.tokens_returned) == (None, 200, "e2", 2**40)
+    assert (row.latency_ms, row.attempts, row.billed) == (25, 3, 2)
+    assert (row.asked_at, row.answered_at) == ("2026-03-01T02:17:01.000000Z", "2026-03-01T02:17:02.000010Z")
+
+
+def test_the_answer_of_the_latest_sitting_is_the_items(engine: Engine) -> None:
+    started(engine, "r1", ("aci", "asme"))
+    failed: dict[str, Any] = {"reason": Reason.TIMEOUT}
+    answer(engine, transcript("i1", **failed), transcript("i2", **failed), transcript("i1", "aci", **failed))
+    answer(engine, transcript("i1"), sitting=2, segment="s0")
+    answer(engine, transcript("i1", **failed), transcript("i3"), sitting=3, segment="s2")
+    assert [(row.item_id, row.sitting, row.reason) for row in iter_answers(engine, "r1", "asme")] == [
+        ("i2", 1, "timeout"),
+        ("i1", 3, "timeout"),
+        ("i3", 3, None),
+    ]
+    assert [(row.item_id, row.sitting) for row in iter_answers(engine, "r1", "aci")] == [("i1", 1)]
+    assert answered_ids(engine, "r1", "asme") == {"i1", "i2", "i3"}
+    assert answered_ids(engine, "r1", "aci") == {"i1"}
+    assert count_usable(engine, "r1") == 2
+
+
+def test_every_answer_of_an_item_is_found_oldest_first(engine: Engine) -> None:
+    started(engine, "r1", ("aci", "asme"))
+    answer(engine, transcript("i1", reason=Reason.TIMEOUT), transcript("i2"), segment="s9")
+    answer(engine, transcript("i1"), transcript("i1", "aci"), sitting=2, segment="s1")
+    found = find_answers(engine, "r1", "i1")
+    assert [(row.slug, row.sitting, row.segment) for row in found] == [
+        ("aci", 2, "s1"),
+        ("asme", 1, "s9"),
+        ("asme", 2, "s1"),
+    ]
+    assert find_answers(engine, "r1", "i1", "asme") == found[1:]
+    assert find_answers(engine, "r1", "i3") == find_answers(engine, "r2", "i1") == []
+
+
+def test_error_an_answer_is_never_replaced(engine: Engine) -> None:
+    started(engine)
+    answer(engine, transcript("i1", ms=10))
+    with pytest.raises(StoreError):
+        answer(engine, transcript("i2"), transcript("i1", ms=99), segment="s2")
+    assert [(row.item_id, row.latency_ms) for row in iter_answers(engine, "r1", "asme")] == [("i1", 10)]
+
+
+def test_error_an_answer_to_a_society_that_is_not_in_the_run(engine: Engine) -> None:
+    started(engine)
+    with pytest.raises(StoreError):
+        answer(engine, transcript("i1", "sae"))
+
+
+def test_more_rows_than_a_page_stream_while_another_connection_writes(engine: Engine) -> None:
+    started(engine)
+    ids = [f"i{number:05d}" for number in range(PAGE + 10)]
+    one = transcript()
+    for start in range(0, len(ids), PAGE):
+        batch = [replace(one, item_id=item_id) for item_id in ids[start : start + PAGE]]
+        add_answers(engine, "r1", 1, f"s{start:05d}", batch)
+    seen = []
+    for number, row in enumerate(iter_answers(engine, "r1", "asme")):
+        seen.append(row)
+        if number % PAGE == 5:
+            answer(engine, transcript(f"new{number}"), sitting=2, segment=f"z{number}")
+    assert [row.item_id for row in seen] == ids
+    assert all((a.segment, a.place) < (b.segment, b.place) for a, b in pairwise(seen))
+    assert len(answered_ids(engine, "r1", "asme")) == len(ids) + 2
+
+
+def test_a_stream_that_is_left_early_holds_nothing(engine: Engine) -> None:
+    started(engine)
+    answer(engine, *(transcript(f"i{number}") for number in range(9)))
+    stream = iter_answers(engine, "r1", "asme")
+    next(stream)
+    del stream
+    assert engine.pool.status().endswith("Current Checked out connections: 0")
+
+
+def test_rows_lead_to_their_transcripts(engine: Engine, tmp_path: Path) -> None:
+    blobs = BlobStore(tmp_path)
+    started(engine)
+    segments = [[transcript(f"i{number}-{place}", raw=b"%d" % place) for place in range(3)] for number in range(3)]
+    for segment in segments:
+        add_answers(engine, "r1", 1, save_segment(blobs, segment), segment)
+    rows = list(iter_answers(engine, "r1", "asme"))
+    read = read_places(blobs, ((row.segment, row.place) for row in rows))
+    assert [each.item_id for each in read] == [row.item_id for row in rows]
+    assert {row.item_id for row in rows} == {each.item_id for segment in segments for each in segment}
