@@ -1,11 +1,13 @@
 """The key of the published ids is made once, whoever comes first, and never changes."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 from sqlalchemy import Engine
 
 from harness.store.deployment import hash_key
-from harness.store.engine import open_engine
+from harness.store.engine import open_engine, reading
 from harness.store.migrate import require_current
 from tests.store.processes import at_once
 
@@ -33,6 +35,18 @@ def test_processes_that_come_first_at_once_make_one_schema_and_one_key(database_
     engine = open_engine(database_url)
     assert hash_key(engine).hex() == keys[0]
     engine.dispose()
+
+
+def test_threads_that_come_first_at_once_make_one_key(engine: Engine) -> None:
+    together = Barrier(4)
+
+    def first_use(_number: int) -> bytes:
+        with reading(engine):  # the connection is there before the others start
+            together.wait(timeout=60)
+        return hash_key(engine)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(first_use, range(4))) == {hash_key(engine)}
 
 
 def test_two_deployments_have_two_keys(engine: Engine, tmp_path: Path) -> None:
