@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from harness.gateway.answer import Answer, Reason
 from harness.gateway.mapping import RestMapping
 from harness.gateway.strict_json import NotStrict, decode_strict
+
+MOST_TOKENS: Final = 2**31
+"""A count that no answer of at most 8 MiB can hold is nonsense, and a database's integer could not keep the sum."""
 
 
 def read_body(answer: Answer, mapping: RestMapping) -> Answer:
@@ -27,7 +30,7 @@ def read_body(answer: Answer, mapping: RestMapping) -> Answer:
     return replace(
         answer,
         passages=tuple(mapping.passage(passage) for passage in passages),
-        tokens_returned=tokens if type(tokens) is int and tokens >= 0 else None,
+        tokens_returned=tokens if type(tokens) is int and 0 <= tokens < MOST_TOKENS else None,
         ledger_entry_id=ledger_entry(body, mapping),
     )
 
@@ -44,4 +47,4 @@ def error_ledger_entry(raw: bytes, mapping: RestMapping) -> str | None:
 def ledger_entry(body: Mapping[str, Any], mapping: RestMapping) -> str | None:
     """The id of the gateway's own record of the call; anything but a short text is taken for none."""
     entry = mapping.find("ledger_entry_id", body)
-    return entry if isinstance(entry, str) and 0 < len(entry) <= 200 else None
+    return entry if isinstance(entry, str) and 0 < len(entry) <= 200 and "\0" not in entry else None

@@ -28,6 +28,19 @@ def test_migrations_make_the_declared_schema(engine: Engine) -> None:
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
 
 
+def test_every_text_sorts_by_code_point(engine: Engine) -> None:
+    """Told by the declared collation: a server whose own is C would sort so by itself."""
+    if engine.dialect.name == "sqlite":
+        query = "SELECT sql FROM sqlite_schema WHERE sql LIKE '%COLLATE%'"  # its default is by bytes of UTF-8
+    else:
+        query = (
+            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public' "
+            "AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'"
+        )
+    with reading(engine) as connection:
+        assert connection.execute(text(query)).all() == []
+
+
 def test_a_new_database_gets_its_schema_by_itself(database_url: str) -> None:
     engine = open_engine(database_url)
     assert current(engine) is None

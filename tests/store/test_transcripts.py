@@ -56,5 +56,7 @@ def test_error_a_segment_of_another_form_is_named(tmp_path: Path, content: bytes
         load_segment(blobs, digest)
 
 
-def test_no_held_out_text_shows(tmp_path: Path) -> None:
-    assert "q" not in repr(replace(transcript(), slug="", item_id="")).replace("question", "")
+def test_error_no_held_out_text_shows() -> None:
+    plain = transcript(raw=b"held out", ledger_entry_id="entry")
+    secret = replace(plain, question=replace(plain.question, query="held out"))
+    assert "held out" not in repr(secret) + repr(secret.question) + repr(secret.answer)
