@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import click
@@ -60,7 +61,7 @@ def _demo_settings(settings: Settings) -> Settings:
 
 def _print_where_to_look(settings: Settings, engine: Engine) -> None:
     latest = {event.subject: settlement_after(event) for event in iter_events(engine)}
-    flagged = [each for each in latest.values() if each.target_percent != "0"]
+    flagged = [each for each in latest.values() if Fraction(each.target_percent) > 0]
     click.echo("")
     for each in flagged:
         click.echo(f"Flag in the ledger: {each.subject}: {each.target_percent} % credit, {each.state}")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from fractions import Fraction
 
 import click
 
@@ -41,7 +42,7 @@ def list_flags(load: Load, /, everything: bool, society: str | None, form: str) 
     chosen = [
         each
         for _, each in sorted(latest.items())
-        if (everything or each.target_percent != "0") and society in (None, each.data["society"]["slug"])
+        if (everything or Fraction(each.target_percent) > 0) and society in (None, each.data["society"]["slug"])
     ]
     if form == "json":
         click.echo(json.dumps([dict(each.data) for each in chosen], indent=2, ensure_ascii=False))

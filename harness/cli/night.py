@@ -1,6 +1,7 @@
 """`harness nightly` and its stages one by one."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -12,7 +13,7 @@ from harness.cli.wire import open_stages
 from harness.nightly.night import parse_night
 from harness.nightly.nightly import NightReport, Stage, Stages, collect_night, finish_night, run_night
 from harness.settings import Settings
-from harness.store.lease import hold_night
+from harness.store.lease import Lease, hold_night
 
 Command = Callable[..., Any]
 
@@ -90,8 +91,7 @@ def collect(load: Callable[[], Settings], /, night: str | None, societies: tuple
     """Ask what the night still lacks and store the answers."""
     stages = open_stages(with_asking(load(), **asking), must_ask=True)
     wanted = night_of(stages, night)
-    place = stages.place
-    with hold_night(place.engine, place.locks, wanted.isoformat(), place.clock) as lease:
+    with _held(stages, wanted) as lease:
         report = collect_night(stages, wanted, societies or None, lease)
     print_left_out(report)
     if not report.unfinished:
@@ -106,7 +106,8 @@ def score(load: Callable[[], Settings], /, night: str | None) -> int:
     """Score a night's stored answers."""
     stages = open_stages(load())
     wanted = night_of(stages, night)
-    finish_night(stages, wanted, "score")
+    with _held(stages, wanted):
+        finish_night(stages, wanted, "score")
     click.echo(f"night {wanted}: scored; next: harness assess --night {wanted}")
     return 0
 
@@ -135,9 +136,16 @@ def emit(load: Callable[[], Settings], /, night: str | None) -> int:
     return _finish(load(), night, "emit")
 
 
+def _held(stages: Stages, night: date) -> AbstractContextManager[Lease]:
+    """The night's lock: no stage of it runs beside another."""
+    place = stages.place
+    return hold_night(place.engine, place.locks, night.isoformat(), place.clock)
+
+
 def _finish(settings: Settings, night: str | None, stage: Stage) -> int:
     stages = open_stages(settings)
     wanted = night_of(stages, night)
-    report = NightReport(night=wanted.isoformat(), results=finish_night(stages, wanted, stage))
+    with _held(stages, wanted):
+        report = NightReport(night=wanted.isoformat(), results=finish_night(stages, wanted, stage))
     print_night(report)
     return report.exit_code()

@@ -13,7 +13,7 @@ from harness.sla.assess import assess
 from harness.sla.model import Assessment, Counted
 from harness.sla.terms import Usage, frozen_faults
 from harness.store.published import call_totals
-from harness.store.scores import load_measures, save_assessments, use_terms, used_terms
+from harness.store.scores import load_measures, save_assessments, used_terms
 from harness.testset.model import Society
 
 
@@ -28,7 +28,6 @@ def assess_society(engine: Engine, scored: ScoredSociety, assessed_at: str) -> l
     assessments = [
         assess(terms, floor, _counted(whole(measures, floor.measure), outcomes, sent)) for floor in terms.floors
     ]
-    use_terms(engine, scored.part.slug, terms.version, terms.sha256, scored.run.night)
     save_assessments(engine, scored.revision.key, assessments, assessed_at)
     return assessments
 

@@ -37,6 +37,7 @@ from harness.store.runs import (
     find_runs,
     run_societies,
 )
+from harness.store.scores import use_terms
 from harness.testset.model import Item, Society
 
 WrapClient = Callable[[GatewayClient], GatewayClient]
@@ -97,7 +98,11 @@ def open_run(place: Workplace, night: date, societies: Sequence[Society]) -> Ope
         harness_version=__version__,
         started_at=utc_text(place.clock.now()),
     )
-    create_run(place.engine, run, [_frozen(place, run, plan) for plan in plans])
+    parts = [_frozen(place, run, plan) for plan in plans]
+    for plan in plans:
+        if plan.terms is not None:
+            use_terms(place.engine, plan.society.slug, plan.terms.version, plan.terms.sha256, run.night)
+    create_run(place.engine, run, parts)
     return OpenRun(run=run, plans=plans)
 
 

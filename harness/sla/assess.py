@@ -71,7 +71,7 @@ def _status(terms: Terms, floor: Floor, counted: Counted) -> tuple[Status, tuple
         return Status.INSUFFICIENT_DATA, tuple(reasons) or ("no valid expectation",)
     if not is_below(floor, counted.good, counted.valid):
         return Status.MET, ()
-    if outcomes.gateway_error:
+    if outcomes.gateway_error and counted.valid == outcomes.valid:  # a base of what was retrieved holds none of them
         reasons.append(
             f"{outcomes.gateway_error} of {outcomes.valid} expectations had no usable answer from the gateway "
             "and count as incorrect"

@@ -42,8 +42,8 @@ def smallest_telling_sample(rate: Fraction) -> int:
     Rows N01 and N02 of the reference table: 59 for 0.95, 299 for 0.99. `rate` is in (0, 1); at 1 there is no such n.
     """
     # rate**n <= exp(-n (1 - rate)) and exp(-3) < 1/20.
-    enough = ceil(3 / (1 - rate))
     hit, whole = rate.numerator, rate.denominator
+    enough = ceil(Fraction(3 * whole, whole - hit))
     return bisect_left(range(1, enough + 1), True, key=lambda n: 20 * hit**n < whole**n) + 1
 
 

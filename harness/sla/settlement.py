@@ -90,12 +90,24 @@ def draft_events(previous: Settlement | None, evaluated: Evaluated, now: datetim
     """The events that an assessment adds at `now`: none where status and target are what they were.
 
     A final target never falls: where an assessment would lower it, it stays as it is, final, and only a change of
-    status is told. Where it rises the settlement opens again and what was final stays billable.
+    status is told. Where it rises the settlement opens again, what was final stays billable, and no later assessment
+    goes below that. An open settlement whose dispute clock has run out by `now` is final first: the days make it so,
+    not the moment that it is written.
     """
+    closed = () if previous is None else draft_finalization(previous, now)
+    for draft in closed:
+        previous = _settlement(draft.subject, draft.revision, draft.data)
+    return (*closed, *_draft_evaluation(previous, evaluated, now))
+
+
+def _draft_evaluation(previous: Settlement | None, evaluated: Evaluated, now: datetime) -> tuple[EventDraft, ...]:
+    """What the assessment itself adds to a settlement whose clock is up to date."""
     data = _data(previous, evaluated, now)
     if previous is not None:
         if previous.state is State.FINAL and not _rises(previous.target_percent, evaluated.assessment.target_percent):
             data |= {name: previous.data[name] for name in _KEPT_WHEN_FINAL}
+        elif _rises(data["target_percent"], previous.billable_percent):
+            data["target_percent"] = previous.billable_percent  # once final, also when it has been reopened since
         if all(data[name] == previous.data[name] for name in ("status", "target_percent")):
             return ()
     end = utc_seconds(evaluated.window.end)
@@ -113,6 +125,8 @@ def draft_finalization(settlement: Settlement, now: datetime) -> tuple[EventDraf
     """The finalized event of an open settlement whose dispute clock has run out at `now`, else nothing."""
     if settlement.state is not State.OPEN or now < datetime.fromisoformat(settlement.data["dispute"]["closes"]):
         return ()
+    if _rises(settlement.target_percent, settlement.billable_percent):
+        raise ValueError(f"{settlement.subject}: finalizing would lower what is billable")
     data = {
         **settlement.data,
         "revision": settlement.revision + 1,

@@ -33,13 +33,15 @@ class FrozenFault:
 
 def frozen_faults(used: Sequence[Usage], offered: Sequence[Terms]) -> list[FrozenFault]:
     """What the offered terms change of those already used. The digest leaves `effective_to` out, which may be set to a
-    night not yet assessed."""
+    night not yet assessed. A version that ended before the first one used began is history, not a new version."""
     by_version = {terms.version: terms for terms in offered}
     last = max((usage.last_night for usage in used), default=None)
+    first = min((by_version[each.version].effective_from for each in used if each.version in by_version), default=None)
     faults = [fault for usage in used for fault in _edits(usage, by_version.get(usage.version))]
     versions_used = {usage.version for usage in used}
     for terms in offered:
-        if last is not None and terms.version not in versions_used and terms.effective_from <= last:
+        over = first is not None and terms.effective_to is not None and terms.effective_to < first
+        if last is not None and terms.version not in versions_used and terms.effective_from <= last and not over:
             faults.append(
                 FrozenFault(
                     version=terms.version,

@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Engine, Select, func, insert, select
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
+from harness.errors import StoreError
 from harness.scoring.model import SCORER_VERSION, ItemScore, Measure
 from harness.sla.model import Assessment
 from harness.store import wire
@@ -188,7 +189,7 @@ def used_terms(engine: Engine, slug: str) -> list[TermsUse]:
 
 
 def use_terms(engine: Engine, slug: str, version: int, sha256: str, night: str) -> None:
-    """Record that a night was assessed under this version, freezing it: the digest of the first use stays."""
+    """Record that a night uses this version, freezing it. Raises StoreError where an earlier use had another digest."""
     here = (TERMS_USE.c.slug == slug, TERMS_USE.c.version == version)
     with writing(engine, exclusive=True) as connection:
         row = connection.execute(select(TERMS_USE).where(*here)).one_or_none()
@@ -196,6 +197,8 @@ def use_terms(engine: Engine, slug: str, version: int, sha256: str, night: str) 
             connection.execute(
                 insert(TERMS_USE).values(slug=slug, version=version, sha256=sha256, first_night=night, last_night=night)
             )
+        elif row.sha256 != sha256:
+            raise StoreError(f"{slug}: terms version {version} was used before with other contents; restore them")
         else:
             nights = {"first_night": min(night, row.first_night), "last_night": max(night, row.last_night)}
             connection.execute(TERMS_USE.update().where(*here).values(nights))

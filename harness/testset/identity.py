@@ -25,14 +25,14 @@ _KEYS: Final = (
     "refused",
 )
 _EXAMPLE_KEYS: Final = ("citation", "standard", "section", "section_path", "edition_year")
-SLUG_PATTERN: Final = r"[a-z0-9][a-z0-9-]{0,63}"
+SLUG_PATTERN: Final = r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?"
 
 _ID: Final = text(
     "a name on one line", 'Write it in quotes, like "ASME".', r"[^\s\x00-\x1f](?:[^\x00-\x1f\x7f]{0,62}[^\s])?"
 )
 _NAME: Final = text("a name on one line", "Write it in quotes.", r"(?=.*\S)[^\x00-\x1f\x7f]{1,200}")
 _SLUG: Final = text(
-    "1 to 64 characters a-z, 0-9 and '-', the first no '-'", "Rename the folder and the slug.", SLUG_PATTERN
+    "1 to 64 characters a-z, 0-9 and '-', first and last no '-'", "Rename the folder and the slug.", SLUG_PATTERN
 )
 _VERSION: Final = text(
     "1 to 64 characters A-Z, a-z, 0-9, '.', '_', '-' in quotes", 'Write it like "1".', r"[A-Za-z0-9._-]{1,64}"

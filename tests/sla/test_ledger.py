@@ -1,8 +1,9 @@
 """Events as the ledger keeps them, and its chain against every change."""
 
 import json
+import re
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any
@@ -45,6 +46,17 @@ def test_an_event_is_a_cloud_event_in_canonical_json() -> None:
     assert first.data_sha256 == sha256(canonical.encode()).hexdigest()
     assert (first.seq, first.event_id, first.subject, first.revision) == (1, body["id"], SUBJECT, 1)
     assert (first.type, first.recorded_at) == (body["type"], NOW.isoformat())
+
+
+@pytest.mark.parametrize("event", ledger(189, 190), ids=lambda event: event.type.split(".")[-2])
+def test_every_attribute_is_one_that_cloud_events_allows(event: LedgerEvent) -> None:
+    body = json.loads(event.body)
+    assert all(re.fullmatch(r"[a-z0-9]{1,20}", name) for name in body)
+    assert isinstance(body.pop("data"), dict)
+    assert {"specversion", "id", "source", "type"} <= body.keys()
+    assert all(isinstance(value, str) and value for value in body.values())
+    assert all(datetime.fromisoformat(body[name]).utcoffset() == timedelta(0) for name in ("time", "recordedtime"))
+    assert re.fullmatch(r"[0-9]{20}", body["sequence"])
 
 
 def test_events_are_numbered_in_order_and_chained_from_the_first() -> None:
@@ -115,6 +127,27 @@ def test_an_event_that_is_gone_doubled_or_moved_is_named(kept: tuple[int, ...], 
     broken = find_broken_link(events[place] for place in kept)
     assert broken is not None
     assert broken.says == says
+
+
+@given(gone=st.integers(0, 5))
+def test_any_event_but_the_last_is_missed_when_it_is_gone(gone: int) -> None:
+    events = two_subjects()
+    says = f"sequence {gone + 2} stands where {gone + 1} is due"
+    after = events[gone + 1]
+    broken = find_broken_link([*events[:gone], *events[gone + 1 :]])
+    assert broken == BrokenLink(seq=after.seq, subject=after.subject, says=says)
+
+
+@given(places=st.lists(st.integers(0, 6), min_size=2, max_size=2, unique=True).map(sorted), renumbered=st.booleans())
+def test_any_two_events_that_changed_places_are_found(places: list[int], renumbered: bool) -> None:
+    events = two_subjects()
+    one, other = places
+    events[one], events[other] = events[other], events[one]
+    if renumbered:
+        events = [replace(event, seq=seq) for seq, event in enumerate(events, start=1)]
+    broken = find_broken_link(events)
+    assert broken is not None
+    assert broken.seq == events[one].seq
 
 
 def test_an_event_rewritten_with_its_digest_breaks_the_next_link() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
@@ -11,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.sla.model import LedgerEvent, Settlement, State, Status
+from harness.sla.ledger import find_broken_link
+from harness.sla.model import LedgerEvent, Settlement
 from harness.sla.settlement import draft_events, draft_finalization, fold
 from harness.sla.windows import night_window, subject_of
 from tests.sla.factories import NOW, counted, evaluated, extend, floor, ledger, terms
@@ -203,6 +205,34 @@ def test_a_rise_after_final_opens_again_and_what_was_final_stays_billable() -> N
     assert (data_of(closed)["state"], data_of(closed)["billable_percent"]) == ("final", "100")
 
 
+def test_what_was_final_stays_the_least_while_a_rise_is_open() -> None:
+    under = terms(dispute_days=1)
+    events: list[LedgerEvent] = []
+    for hours, good in ((0, 189), (24, 100), (25, 190)):
+        events = extend(events, evaluated(good, under=under), NOW + timedelta(hours=hours))
+    assert kinds(events) == ["evaluated.v1", "finalized.v1", "revised.v1", "revised.v1"]
+    assert standing(events) == ("open", "met", "10", "10")
+    (final,) = draft_finalization(folded(events), NOW + timedelta(hours=49))
+    assert (final.data["target_percent"], final.data["billable_percent"]) == ("10", "10")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "events", "end"),
+    [
+        (-1, ["evaluated.v1", "revised.v1"], ("open", "met", "0", "0")),
+        (0, ["evaluated.v1", "finalized.v1", "revised.v1"], ("final", "met", "25", "25")),
+    ],
+)
+def test_a_clock_that_ran_out_is_final_before_an_assessment_that_comes_late(
+    seconds: int, events: list[str], end: tuple[str, ...]
+) -> None:
+    under = terms(dispute_days=30)
+    late = NOW + timedelta(days=30, seconds=seconds)
+    written = extend(ledger(179, under=under), evaluated(190, under=under), late)
+    assert (kinds(written), standing(written)) == (events, end)
+    assert extend(written, evaluated(190, under=under), late) == written
+
+
 def test_a_revision_says_its_code() -> None:
     events = extend(ledger(190), evaluated(189, reason="gold_corrected"), NOW + timedelta(hours=1))
     assert [data_of(event)["reason"] for event in events] == [None, None, "gold_corrected", "gold_corrected"]
@@ -233,31 +263,66 @@ def test_error_a_revision_is_missing() -> None:
     assert str(caught.value) == f"{SUBJECT}: revision 3 stands where 2 is due"
 
 
-@settings(max_examples=60)
-@given(goods=st.lists(st.integers(0, 200), min_size=1, max_size=8), days=st.sampled_from([0, 1, 30]))
-def test_any_history_changes_only_where_it_must_and_no_credit_is_taken_back(goods: list[int], days: int) -> None:
+@dataclass
+class Life:
+    """A settlement told again in plain numbers: what sla.md says of it, without events."""
+
+    target: int = 0
+    billable: int = 0
+    final: bool = False
+    closes: int | None = None
+
+    def assess(self, percent: int, status_changed: bool, hour: int, days: int) -> None:
+        if self.closes is not None and hour >= self.closes:
+            self._end()
+        kept = percent <= self.target if self.final else max(percent, self.billable) == self.target
+        if kept and (self.final or not status_changed):
+            return
+        self.target, self.final, self.closes = max(percent, self.billable), False, hour + 24 * days
+        if days == 0:
+            self._end()
+
+    def _end(self) -> None:
+        self.billable, self.final, self.closes = self.target, True, None
+
+
+STEPS = st.lists(st.tuples(st.integers(0, 30), st.sampled_from([200, 189, 179, 100])), min_size=1, max_size=10)
+PERCENT = {200: 0, 189: 10, 179: 25, 100: 100}
+
+
+@settings(max_examples=150)
+@given(steps=STEPS, days=st.sampled_from([0, 1, 2]))
+def test_any_history_comes_to_what_the_plain_rules_say(steps: list[tuple[int, int]], days: int) -> None:
     events: list[LedgerEvent] = []
-    billable = Fraction(0)
-    for hours, good in enumerate(goods):
+    life, hour, before = Life(), 0, None
+    for passed, good in steps:
+        hour += passed
         evaluation = evaluated(good, under=terms(dispute_days=days))
-        before = events
-        events = extend(before, evaluation, NOW + timedelta(hours=9 * hours))
-        assert extend(events, evaluation, NOW + timedelta(hours=9 * hours)) == events
-        for event in events[len(before) :]:
-            assert Fraction(data_of(event)["billable_percent"]) >= billable
-            billable = Fraction(data_of(event)["billable_percent"])
+        events = extend(events, evaluation, NOW + timedelta(hours=hour))
+        assert extend(events, evaluation, NOW + timedelta(hours=hour)) == events
+        status = "met" if good == 200 else "breached"
+        life.assess(PERCENT[good], before != status, hour, days)
+        before = status
+        state = "final" if life.final else "open"
+        assert standing(events) == (state, status, str(life.target), str(life.billable))
+
+
+@settings(max_examples=60)
+@given(steps=STEPS, days=st.sampled_from([0, 1, 2]))
+def test_every_event_of_any_history_says_something_new_and_takes_no_credit_back(
+    steps: list[tuple[int, int]], days: int
+) -> None:
+    events: list[LedgerEvent] = []
+    hour = 0
+    for passed, good in steps:
+        hour += passed
+        events = extend(events, evaluated(good, under=terms(dispute_days=days)), NOW + timedelta(hours=hour))
     assert [event.revision for event in events] == list(range(1, len(events) + 1))
-    for event, following in pairwise(events):
-        told = [[data_of(each)[name] for name in ("status", "state", "target_percent")] for each in (event, following)]
-        assert told[0] != told[1]
-    end = folded(events)
-    assert (end.state is State.FINAL) == (days == 0)
-    assert end.status is (Status.BREACHED if goods[-1] < 190 else Status.MET)
-    if days == 0:
-        assert end.target_percent == end.billable_percent
-        assert Fraction(end.target_percent) == max(
-            Fraction(evaluated(good).assessment.target_percent) for good in goods
-        )
+    for event, following in pairwise(map(data_of, events)):
+        assert any(event[name] != following[name] for name in ("status", "state", "target_percent"))
+        assert Fraction(event["billable_percent"]) <= Fraction(following["billable_percent"])
+        assert Fraction(following["billable_percent"]) <= Fraction(following["target_percent"])
+    assert find_broken_link(events) is None
 
 
 def test_no_event_carries_a_float() -> None:

@@ -36,6 +36,18 @@ def test_used_terms_may_end_on_a_night_not_yet_assessed_and_be_followed(offered:
     assert faults(*offered) == []
 
 
+def test_a_version_that_ended_before_the_first_use_is_history() -> None:
+    history = terms(version=2, effective_from=date(2025, 1, 1), effective_to=date(2025, 12, 31), sha256="2" * 64)
+    assert faults(history, terms()) == []
+
+
+def test_a_version_slipped_in_after_the_first_use_is_too_early() -> None:
+    first = terms(version=1, effective_from=date(2025, 1, 1), effective_to=date(2025, 6, 30), sha256="1" * 64)
+    slipped = terms(version=2, effective_from=date(2025, 7, 1), effective_to=date(2025, 12, 31), sha256="2" * 64)
+    used = (Usage(version=1, sha256="1" * 64, last_night=date(2025, 6, 30)), USED)
+    assert [fault.version for fault in faults(first, slipped, terms(), used=used)] == [2]
+
+
 def test_terms_that_were_never_used_may_be_anything() -> None:
     assert faults(terms(version=9, effective_from=date(2020, 1, 1)), used=()) == []
 

@@ -83,6 +83,20 @@ def test_error_the_ledger_takes_no_edit(engine: Engine, statement: str) -> None:
         assert connection.execute(text("SELECT body FROM settlement_events")).scalar_one() == "{}"
 
 
+@pytest.mark.parametrize("seq", [1, 2, 3, 0])
+def test_error_the_ledger_takes_no_replacement(engine: Engine, seq: int) -> None:
+    """INSERT OR REPLACE would otherwise remove a row without asking the guard against deletion."""
+    with writing(engine) as connection:
+        connection.execute(insert(SETTLEMENT_EVENTS).values(**EVENT))
+    row = EVENT | {"body": "forged", "seq": seq}
+    word = "INSERT OR REPLACE" if engine.dialect.name == "sqlite" else "INSERT"
+    statement = text(f"{word} INTO settlement_events ({', '.join(row)}) VALUES (:{', :'.join(row)})")
+    with pytest.raises(StoreError), writing(engine) as connection:
+        connection.execute(statement, row)
+    with reading(engine) as connection:
+        assert connection.execute(text("SELECT body FROM settlement_events")).scalars().all() == ["{}"]
+
+
 @pytest.mark.parametrize("url", ["nonsense", "mysql://u:secret@h/d", "sqlite://", "postgresql://u:secret@h/d"])
 def test_error_other_databases_are_refused_without_their_password(url: str) -> None:
     with pytest.raises(UsageError, match=r"expected sqlite:///FILE or postgresql\+psycopg://") as caught:

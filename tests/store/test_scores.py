@@ -270,12 +270,14 @@ def test_terms_are_frozen_by_their_first_use(engine: Engine) -> None:
     for version, sha256, night in (
         (10, "a", "2026-03-05"),
         (9, "b", "2026-03-01"),
-        (10, "x", "2026-03-07"),
+        (10, "a", "2026-03-07"),
         (10, "a", "2026-03-06"),
         (10, "a", "2026-03-04"),
     ):
         use_terms(engine, "asme", version, sha256, night)
     use_terms(engine, "aci", 9, "c", "2026-03-09")
+    with pytest.raises(StoreError, match="asme: terms version 10 was used before with other contents"):
+        use_terms(engine, "asme", 10, "x", "2026-03-08")
     assert used_terms(engine, "asme") == [
         TermsUse(slug="asme", version=9, sha256="b", first_night="2026-03-01", last_night="2026-03-01"),
         TermsUse(slug="asme", version=10, sha256="a", first_night="2026-03-04", last_night="2026-03-07"),

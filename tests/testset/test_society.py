@@ -10,7 +10,7 @@ from harness.testset.society import largest_plan, load_societies, load_society
 from tests.shared import TESTSETS
 from tests.testset.folder import CANARY, SOCIETY, TERMS, Content, item, refusals, write_society
 
-SLUG = "expected 1 to 64 characters a-z, 0-9 and '-', the first no '-'. Rename the folder and the slug."
+SLUG = "expected 1 to 64 characters a-z, 0-9 and '-', first and last no '-'. Rename the folder and the slug."
 CARRY = "Put the folder's canary there: the one string that every file of it carries."
 
 DEFECTS: dict[str, tuple[tuple[tuple[str, str], ...], list[str]]] = {

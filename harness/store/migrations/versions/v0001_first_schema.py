@@ -13,6 +13,15 @@ CREATE TRIGGER settlement_events_no_{verb} BEFORE {verb} ON settlement_events
 BEGIN SELECT RAISE(ABORT, 'settlement_events is append-only'); END
 """
 
+# INSERT OR REPLACE would remove a row without asking the DELETE trigger.
+_SQLITE_NEXT_ONLY = """
+CREATE TRIGGER settlement_events_next_only BEFORE INSERT ON settlement_events
+WHEN NEW.seq <> (SELECT COALESCE(MAX(seq), 0) + 1 FROM settlement_events)
+  OR EXISTS (SELECT 1 FROM settlement_events
+             WHERE event_id = NEW.event_id OR (subject = NEW.subject AND revision = NEW.revision))
+BEGIN SELECT RAISE(ABORT, 'settlement_events is append-only'); END
+"""
+
 _POSTGRES_GUARD = """
 CREATE FUNCTION settlement_events_append_only() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'settlement_events is append-only'; END $$;
@@ -26,6 +35,7 @@ def upgrade() -> None:
     if op.get_bind().dialect.name == "sqlite":
         for verb in ("UPDATE", "DELETE"):
             op.execute(_SQLITE_GUARD.format(verb=verb))
+        op.execute(_SQLITE_NEXT_ONLY)
     else:
         op.execute(_POSTGRES_GUARD)
 
