@@ -21,7 +21,7 @@ from harness.nightly.night import CollectionWindow
 from harness.nightly.nightly import Stages
 from harness.nightly.publish import SitePlace
 from harness.nightly.results import Publisher
-from harness.nightly.sitting import OpenAsker, Workplace, WrapClient
+from harness.nightly.sitting import OpenAsker, Spent, Workplace, WrapClient
 from harness.settings import Settings, checked_gateway_url
 from harness.sla.ledger import LedgerSettings
 from harness.store.engine import open_engine
@@ -95,7 +95,7 @@ def _rest_asker(settings: Settings, mapping: RestMapping) -> OpenAsker:
     asking, gateway = settings.asking, settings.gateway
 
     @asynccontextmanager
-    async def open_asker(wrap: WrapClient, calls_sent: int) -> AsyncIterator[AsksQuestions]:
+    async def open_asker(wrap: WrapClient, spent: Spent) -> AsyncIterator[AsksQuestions]:
         if gateway.url is None:
             raise UsageError(NO_GATEWAY)
         clock = SystemClock()
@@ -115,7 +115,9 @@ def _rest_asker(settings: Settings, mapping: RestMapping) -> OpenAsker:
                 wrap(client),
                 clock,
                 pacer=Pacer(clock, concurrency=asking.concurrency, rate=asking.rate),
-                budget=Budget(max_calls=asking.max_calls, max_tokens=asking.max_tokens, calls=calls_sent),
+                budget=Budget(
+                    max_calls=asking.max_calls, max_tokens=asking.max_tokens, calls=spent.calls, tokens=spent.tokens
+                ),
                 policy=RetryPolicy(attempts=asking.attempts, deadline=asking.item_deadline),
                 jitter=random.Random(),  # noqa: S311 - spreads retries, keeps no secret
             )

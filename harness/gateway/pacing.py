@@ -18,11 +18,13 @@ class Exhausted(Exception):
 class Budget:
     """Calls and returned tokens that may be spent in all; None is no limit. Every attempt counts as a call."""
 
-    def __init__(self, *, max_calls: int | None = None, max_tokens: int | None = None, calls: int = 0) -> None:
+    def __init__(
+        self, *, max_calls: int | None = None, max_tokens: int | None = None, calls: int = 0, tokens: int = 0
+    ) -> None:
         self._max_calls = max_calls
         self._max_tokens = max_tokens
         self._calls = calls
-        self._tokens = 0
+        self._tokens = tokens
 
     def take_call(self) -> None:
         """Count a call that is about to be sent. Raises Exhausted."""

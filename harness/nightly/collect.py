@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from harness.clock import Clock, utc_text
 from harness.errors import HarnessError
-from harness.gateway.answer import Answer, Question, Reason
+from harness.gateway.answer import Answer, GatewayClient, Question, Reason
 from harness.gateway.pacing import Exhausted
 from harness.nightly.plan import SocietyPlan
 from harness.store.files import BlobStore
@@ -23,6 +23,7 @@ BATCH: Final = 256
 """Answers in one segment: what a kill can lose, beside the calls in flight."""
 FLUSH_SECONDS: Final = 1.0
 WATCH_SECONDS: Final = 0.1
+WINDOW_CLOSED: Final = "the night's window closed"
 
 
 class Interrupted(HarnessError):
@@ -55,6 +56,32 @@ class Stops:
     deadline: float | None = None  # seconds of this sitting
     interrupted: Callable[[], int] = field(default=lambda: 0)  # the signal's number, 0 for none
 
+    def passed(self, clock: Clock, begun: float) -> str | None:
+        """Which of the clocks has run out, None while there is time; `begun` is the sitting's start, monotonic."""
+        if clock.now() >= self.closes:
+            return WINDOW_CLOSED
+        if self.deadline is not None and clock.monotonic() - begun >= self.deadline:
+            return "the run's deadline passed"
+        return None
+
+
+class TimedClient:
+    """A client that lets no request leave once the sitting's time has run out, however long its turn took to come."""
+
+    def __init__(self, client: GatewayClient, stops: Stops, clock: Clock) -> None:
+        self._client = client
+        self._stops = stops
+        self._clock = clock
+        self._begun = clock.monotonic()
+
+    async def ask_once(self, question: Question) -> Answer:
+        if passed := self._stops.passed(self._clock, self._begun):
+            raise Exhausted(passed)
+        return await self._client.ask_once(question)
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sitting:
@@ -67,7 +94,6 @@ class Sitting:
     run_id: str
     number: int
     pending: Sequence[tuple[SocietyPlan, Item]]
-    usable_before: int
     concurrency: int
     stops: Stops
     progress: Progress
@@ -75,9 +101,12 @@ class Sitting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """How a sitting ended. `stopped` None: everything pending was asked; `usable` counts the whole run's answers."""
+    """How a sitting ended. `stopped` None: everything pending was asked. `asked` and `usable` count this sitting's
+    answers, `wrong_address` those of them that were a 4xx."""
 
+    asked: int
     usable: int
+    wrong_address: int
     stopped: str | None
     interrupted: int
 
@@ -100,7 +129,9 @@ class _Collector:
         self._asking: dict[asyncio.Task[None], str] = {}
         self._items: Iterator[tuple[SocietyPlan, Item]] = iter(sitting.pending)
         self._queue: asyncio.Queue[Transcript | None] = asyncio.Queue(maxsize=4 * BATCH)
-        self._usable = sitting.usable_before
+        self._asked = 0
+        self._usable = 0
+        self._wrong_address = 0
         self._stopped: str | None = None
         self._interrupted = 0
         self._refused: set[str] = set()
@@ -116,7 +147,13 @@ class _Collector:
             await asyncio.wait(asking)
             watch.cancel()
             await self._queue.put(None)
-        return Collected(usable=self._usable, stopped=self._stopped, interrupted=self._interrupted)
+        return Collected(
+            asked=self._asked,
+            usable=self._usable,
+            wrong_address=self._wrong_address,
+            stopped=self._stopped,
+            interrupted=self._interrupted,
+        )
 
     async def _ask_in_turn(self) -> None:
         clock = self._sitting.clock
@@ -163,16 +200,17 @@ class _Collector:
         if self._stopped is None:
             if number := stops.interrupted():
                 self._interrupted, self._stopped = number, "interrupted"
-            elif clock.now() >= stops.closes:
-                self._stopped = "the night's window closed"
-            elif stops.deadline is not None and clock.monotonic() - self._begun >= stops.deadline:
-                self._stopped = "the run's deadline passed"
+            else:
+                self._stopped = stops.passed(clock, self._begun)
         return self._stopped is not None
 
     def _learn(self, plan: SocietyPlan, answer: Answer) -> None:
         """What one answer says about those to come: some refusals make every further call pointless."""
+        self._asked += 1
         if answer.usable:
             self._usable += 1
+        elif answer.reason is Reason.HTTP_4XX:
+            self._wrong_address += 1
         elif answer.reason in (Reason.UNAUTHORIZED, Reason.DNS):
             self._stopped = answer.reason
         elif answer.reason is Reason.FORBIDDEN:

@@ -19,7 +19,7 @@ from harness.scoring.model import ItemScore, Measure, Outcome, Response, Scoring
 from harness.scoring.verdicts import score_item
 from harness.store import wire
 from harness.store.files import BlobStore
-from harness.store.runs import count_usable, iter_answers
+from harness.store.runs import iter_answers, sittings_that_reached
 from harness.store.scores import Revision, RevisionKey, Scored, save_revision
 from harness.store.transcripts import read_places
 from harness.testset.model import Item
@@ -82,14 +82,14 @@ def score(source: ScoringInput, plan: SocietyPlan, scored_at: str, revision: int
 def responses(source: ScoringInput, plan: SocietyPlan) -> Iterator[tuple[Item, Response]]:
     """Every planned item once with what the scorer may see of its answer: the answered ones as their transcripts lie on
     disk, then those that were never asked."""
-    reached = count_usable(source.engine, source.run_id) > 0
+    reached = sittings_that_reached(source.engine, source.run_id)
     unanswered = {item.id: item for item in plan.items}
     rows, places = tee(iter_answers(source.engine, source.run_id, plan.society.slug))
     transcripts = read_places(source.blobs, ((row.segment, row.place) for row in places))
     for row, transcript in zip(rows, transcripts, strict=True):
         item = unanswered.pop(row.item_id)
         reason = None if row.reason is None else Reason(row.reason)
-        status = response_status(reason, reached)
+        status = response_status(reason, row.sitting in reached)
         passages = source.decode(transcript.answer).passages if status == "ok" else ()
         yield item, Response(status=status, passages=passages)
     for item in unanswered.values():

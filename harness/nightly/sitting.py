@@ -16,9 +16,20 @@ from harness import __version__
 from harness.clock import Clock, utc_text
 from harness.errors import HarnessError, NothingMeasured
 from harness.gateway.answer import GatewayClient, Reason
-from harness.nightly.collect import AsksQuestions, Collected, Interrupted, Progress, Sitting, Stops, collect
+from harness.nightly.collect import (
+    WINDOW_CLOSED,
+    AsksQuestions,
+    Collected,
+    Interrupted,
+    Progress,
+    Sitting,
+    Stops,
+    TimedClient,
+    collect,
+)
 from harness.nightly.freeze import freeze_society, thaw_society
 from harness.nightly.night import CollectionWindow
+from harness.nightly.outcome import STOPS_ASKING, asks_again
 from harness.nightly.plan import SocietyPlan, asking_order, plan_society
 from harness.store.calls import CallJournal, JournaledClient
 from harness.store.files import BlobStore
@@ -27,7 +38,7 @@ from harness.store.runs import (
     CallCounts,
     Run,
     RunSociety,
-    answered_ids,
+    answer_ends,
     begin_sitting,
     complete_run,
     count_usable,
@@ -36,19 +47,31 @@ from harness.store.runs import (
     find_run,
     find_runs,
     run_societies,
+    sittings_that_reached,
+    sum_tokens,
 )
 from harness.store.scores import use_terms
 from harness.testset.model import Item, Society
 
 WrapClient = Callable[[GatewayClient], GatewayClient]
-OpenAsker = Callable[[WrapClient, int], AbstractAsyncContextManager[AsksQuestions]]
-"""Opens the transport, lets it be wrapped, and gives the retry layer over it; the number is the calls already sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What earlier sittings of a run have used of its budgets."""
+
+    calls: int
+    tokens: int
+
+
+OpenAsker = Callable[[WrapClient, Spent], AbstractAsyncContextManager[AsksQuestions]]
+"""Opens the transport, lets it be wrapped, and gives the retry layer over it."""
 
 _WHY: Final = {
     Reason.UNAUTHORIZED: "the gateway refused the key (401): check HARNESS_GATEWAY_KEY",
     Reason.FORBIDDEN: "the gateway licenses none of these corpora to this key (403)",
     Reason.DNS: "the gateway's name cannot be resolved: check --gateway",
-    Reason.CONNECT: "no connection to the gateway: is it up, and is --gateway right?",
+    Reason.CONNECT: "no connection to the gateway: see that it is up and that --gateway is right",
     Reason.TLS: "no trusted TLS connection to the gateway: check its certificate",
 }
 
@@ -121,8 +144,7 @@ def ask_run(place: Workplace, opened: OpenRun, lease: Lease) -> Run:
     """
     run = opened.run
     with CallJournal(place.calls / f"{run.run_id}.calls") as journal, _signals() as interrupted:
-        usable = count_usable(place.engine, run.run_id)
-        pending = _pending(place.engine, opened, usable)
+        pending = _pending(place.engine, opened)
         number = begin_sitting(place.engine, run.run_id, totals=_totals(journal))
         _, closes = place.window.bounds(date.fromisoformat(run.night))
         sitting = Sitting(
@@ -133,7 +155,6 @@ def ask_run(place: Workplace, opened: OpenRun, lease: Lease) -> Run:
             run_id=run.run_id,
             number=number,
             pending=pending,
-            usable_before=usable,
             concurrency=place.concurrency,
             stops=Stops(closes=closes, deadline=place.deadline, interrupted=interrupted),
             progress=place.progress(len(pending), sum(len(plan.items) for plan in opened.plans)),
@@ -147,12 +168,13 @@ def ask_run(place: Workplace, opened: OpenRun, lease: Lease) -> Run:
 
 async def _sit(place: Workplace, sitting: Sitting, journal: CallJournal) -> Collected:
     in_flight: set[str] = set()
+    spent = Spent(calls=journal.sent, tokens=sum_tokens(place.engine, sitting.run_id))
 
-    def journaled(client: GatewayClient) -> GatewayClient:
-        return JournaledClient(client, journal, in_flight)
+    def wrapped(client: GatewayClient) -> GatewayClient:
+        return TimedClient(JournaledClient(client, journal, in_flight), sitting.stops, place.clock)
 
     try:
-        async with place.open_asker(journaled, journal.sent) as asker:
+        async with place.open_asker(wrapped, spent) as asker:
             return await collect(sitting, asker, in_flight)
     except BaseExceptionGroup as group:
         ours, _ = group.split(HarnessError)
@@ -166,28 +188,55 @@ def _totals(journal: CallJournal) -> CallCounts:
 
 
 def _close(place: Workplace, run: Run, collected: Collected, totals: CallCounts) -> Run:
-    if collected.interrupted or not collected.usable:
+    """Complete the run, unless the sitting said nothing of the gateway's answers: then it stays open."""
+    why = _why_open(place, run, collected)
+    if collected.interrupted or why:
         end_sitting(place.engine, run.run_id, totals=totals, stopped=collected.stopped)
     if collected.interrupted:
         raise Interrupted(collected.interrupted)
-    if not collected.usable:
-        known = {str(reason): text for reason, text in _WHY.items()}
-        why = known.get(collected.stopped or "", "not one usable answer came back")
+    if why:
         raise NothingMeasured(
             f"night {run.night}: {why}. Nothing was published; start the same command again to go on with the run."
         )
+    return close_run(place, run, collected.stopped, totals)
+
+
+def close_run(place: Workplace, run: Run, stopped: str | None, totals: CallCounts) -> Run:
+    """Complete the run as it is: what is not answered will end in harness_error."""
     finished = utc_text(place.clock.now())
-    complete_run(place.engine, run.run_id, totals=totals, stopped=collected.stopped, finished_at=finished)
+    complete_run(place.engine, run.run_id, totals=totals, stopped=stopped, finished_at=finished)
     closed = find_run(place.engine, run.run_id)
     return closed if closed is not None else replace(run, state="complete", finished_at=finished)
 
 
-def _pending(engine: Engine, opened: OpenRun, usable: int) -> list[tuple[SocietyPlan, Item]]:
-    """Items still to ask, in the seed's order: those without an answer, or all where nothing usable ever came."""
-    answered = {
-        plan.society.slug: answered_ids(engine, opened.run.run_id, plan.society.slug) if usable else set()
-        for plan in opened.plans
-    }
+def close_passed_run(place: Workplace, run: Run) -> Run:
+    """Complete an open run whose night is over; its calls are counted from its journal."""
+    with CallJournal(place.calls / f"{run.run_id}.calls") as journal:
+        return close_run(place, run, run.stopped or WINDOW_CLOSED, _totals(journal))
+
+
+def _why_open(place: Workplace, run: Run, collected: Collected) -> str:
+    """Why the run stays open after this sitting; empty where it may be completed."""
+    if collected.stopped in STOPS_ASKING:
+        return _WHY[Reason(collected.stopped)]
+    if collected.asked and collected.wrong_address == collected.asked:
+        return "every call was refused with a 4xx: see that --gateway and the corpus ids in society.toml are right"
+    if not count_usable(place.engine, run.run_id):
+        return f"not one usable answer came back{f' ({collected.stopped})' if collected.stopped else ''}"
+    return ""
+
+
+def _pending(engine: Engine, opened: OpenRun) -> list[tuple[SocietyPlan, Item]]:
+    """Items still to ask, in the seed's order: those without an answer that counts, or all where nothing usable ever
+    came."""
+    reached = sittings_that_reached(engine, opened.run.run_id)
+    answered: dict[str, set[str]] = {plan.society.slug: set() for plan in opened.plans}
+    for slug, ids in answered.items() if reached else ():
+        ids.update(
+            item
+            for item, sitting, reason in answer_ends(engine, opened.run.run_id, slug)
+            if not asks_again(None if reason is None else Reason(reason), sitting in reached)
+        )
     order = asking_order(opened.plans, opened.run.seed)
     return [(plan, item) for plan, item in order if item.id not in answered[plan.society.slug]]
 

@@ -152,11 +152,26 @@ def count_usable(engine: Engine, run_id: str) -> int:
         return connection.execute(query).scalar_one()
 
 
-def answered_ids(engine: Engine, run_id: str, slug: str) -> set[str]:
-    """Ids of the society's items that have an answer, usable or not."""
-    query = select(ANSWER.c.item_id).where(ANSWER.c.run_id == run_id, ANSWER.c.slug == slug).distinct()
+def answer_ends(engine: Engine, run_id: str, slug: str) -> Iterator[tuple[str, int, str | None]]:
+    """(item id, sitting, reason) of every stored answer of the society; reason None: usable."""
+    query = select(ANSWER.c.item_id, ANSWER.c.sitting, ANSWER.c.reason)
+    with streaming(engine, query.where(ANSWER.c.run_id == run_id, ANSWER.c.slug == slug), PAGE) as rows:
+        for row in rows:
+            yield row.item_id, row.sitting, row.reason
+
+
+def sittings_that_reached(engine: Engine, run_id: str) -> set[int]:
+    """The sittings that brought at least one usable answer."""
+    query = select(ANSWER.c.sitting).where(ANSWER.c.run_id == run_id, ANSWER.c.reason.is_(None)).distinct()
     with reading(engine) as connection:
         return set(connection.execute(query).scalars())
+
+
+def sum_tokens(engine: Engine, run_id: str) -> int:
+    """Tokens that the run's answers returned so far."""
+    query = select(func.coalesce(func.sum(ANSWER.c.tokens_returned), 0)).where(ANSWER.c.run_id == run_id)
+    with reading(engine) as connection:
+        return int(connection.execute(query).scalar_one())
 
 
 def iter_answers(engine: Engine, run_id: str, slug: str) -> Iterator[AnswerRow]:

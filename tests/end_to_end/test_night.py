@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from harness.reference.ledger import Ledger
 from harness.store.files import BlobStore
@@ -132,7 +133,7 @@ def test_error_nothing_measured_is_one_line_and_goes_on_later(tmp_path: Path, tr
         else:
             (tmp_path / "harness.toml").write_text("[asking]\nattempts = 2\n", encoding="utf-8")
             refused = place.run("nightly", "--gateway", "http://127.0.0.1:9")
-            said = "no connection to the gateway: is it up, and is --gateway right?"
+            said = "no connection to the gateway: see that it is up and that --gateway is right"
         assert refused.returncode == 5
         last = refused.stderr.strip().splitlines()[-1]
         assert last.startswith("harness: night ") and said in last
@@ -202,6 +203,46 @@ def test_a_second_run_of_the_same_night_exits_75(tmp_path: Path) -> None:
     assert run.state == "complete"
 
 
+@pytest.mark.parametrize("trouble", ["gateway", "key", "address"])
+def test_a_resumption_that_reaches_nothing_decides_nothing(tmp_path: Path, trouble: str) -> None:
+    """Half a night is stored; then the line, the key or the address is wrong: no number, no credit, exit 5."""
+    (tmp_path / "harness.toml").write_text("[asking]\nattempts = 2\n", encoding="utf-8")
+    with gateway_place(tmp_path, "demo") as place:
+        _interrupt_half_way(place)
+        if trouble == "gateway":
+            failed = place.run("nightly", "--gateway", "http://127.0.0.1:9")
+        elif trouble == "key":
+            failed = place.run("nightly", "--gateway", place.url, HARNESS_GATEWAY_KEY="wrong")
+        else:
+            failed = place.run("nightly", "--gateway", f"{place.url}/typo")
+        assert failed.returncode == 5, failed.stdout + failed.stderr
+        assert place.events() == []
+        assert not place.site.exists()
+        assert place.nightly().returncode == 0
+    assert {slug: document["status"] for slug, document in _documents(place).items()} == {
+        slug: "breached" if slug == "sae" else "met" for slug in SLUGS
+    }
+    assert all(document["outcomes"]["harness_error"] == 0 for document in _documents(place).values())
+
+
+def test_a_token_budget_holds_over_all_sittings(tmp_path: Path) -> None:
+    with gateway_place(tmp_path) as place:
+        _interrupt_half_way(place, "--max-tokens", "60000")
+        assert place.nightly("--max-tokens", "60000", "--concurrency", "1").returncode == 4
+        with place.engine() as engine, engine.connect() as connection:
+            spent = connection.execute(text("SELECT sum(tokens_returned) FROM answer")).scalar_one()
+    assert 60_000 <= spent <= 60_000 + 1_200  # the answer that reaches it is the last
+
+
+def _interrupt_half_way(place: Place, *words: str) -> None:
+    with place.start("nightly", "--gateway", place.url, "--rate", "60", *words) as night:
+        while Ledger(place.folder / "calls.db").count() < 100:
+            assert night.poll() is None
+        night.terminate()
+        night.communicate(timeout=60)
+    assert night.returncode == 128 + 15
+
+
 def test_held_out_text_and_secrets_stay_in(tmp_path: Path) -> None:
     with gateway_place(tmp_path, "demo") as place:
         ended = place.run("-v", "nightly", "--gateway", place.url)
@@ -215,10 +256,10 @@ def test_held_out_text_and_secrets_stay_in(tmp_path: Path) -> None:
     public = [path.read_text(encoding="utf-8") for path in place.site.resolve().rglob("*") if path.is_file()]
     public += [ended.stdout, ended.stderr, *(event.body for event in place.events())]
     assert len(public) > 50
-    for text in public:
-        assert canary not in text
-        assert KEY not in text
-        assert not any(query in text for query in queries)
+    for content in public:
+        assert canary not in content
+        assert KEY not in content
+        assert not any(query in content for query in queries)
 
 
 def _headline(document: Any) -> Any:

@@ -166,6 +166,11 @@ def test_a_floor_of_one_is_breached_by_a_single_miss_under_both_rules() -> None:
         assert assessed(counted(199), floor("1", rule)).status is Status.BREACHED
 
 
+def test_a_chance_of_exactly_one_in_twenty_is_no_breach() -> None:
+    assert at_most(0, 1, Fraction("0.95")) == (1, 20)
+    assert assess(terms(min_sample=1), floor(rule="exact_binomial_95"), counted(0, 1)).status is Status.MET
+
+
 def test_a_hundred_thousand_expectations_are_decided_exactly() -> None:
     critical = 98_947
     assert binom.cdf(critical, 100_000, 0.99) < 0.049
@@ -178,6 +183,12 @@ def test_a_hundred_thousand_expectations_are_decided_exactly() -> None:
 def test_one_expectation_fewer_than_the_smallest_telling_sample_cannot_tell(rate: str) -> None:
     n = smallest_telling_sample(Fraction(rate))
     assert Fraction(rate) ** n < Fraction(1, 20) <= Fraction(rate) ** (n - 1)
+
+
+@pytest.mark.parametrize("tiers", [TIERS, TIERS[::-1]])
+@pytest.mark.parametrize(("good", "percent"), [(180, "10"), (179, "25"), (160, "25"), (159, "100")])
+def test_an_edge_belongs_to_the_tier_above_it(tiers: tuple[Tier, ...], good: int, percent: str) -> None:
+    assert tier_of(floor(tiers=tiers), Fraction(good, 200)).credit_percent == percent
 
 
 @given(edges=st.lists(st.integers(1, 94), unique=True, max_size=4).map(sorted), good=st.integers(0, 189))

@@ -98,6 +98,7 @@ def body_with(seq: int, **changes: Any) -> str:
         (3, {"type": "other"}, 3, "its body and its row disagree"),
         (3, {"body": "{"}, 3, "its body is no event"),
         (3, {"body": "[]"}, 3, "its body is no event"),
+        (3, {"body": "[" * 100_000}, 3, "its body is no event"),
         (3, {"body": "{}"}, 3, "its body is no event"),
         (3, {"body": body_with(3) + " "}, 3, "its body is not in the canonical form"),
         (3, {"body": body_with(3, data={})}, 3, "its data differs from the digest beside it"),
@@ -127,6 +128,15 @@ def test_an_event_that_is_gone_doubled_or_moved_is_named(kept: tuple[int, ...], 
     broken = find_broken_link(events[place] for place in kept)
     assert broken is not None
     assert broken.says == says
+
+
+@pytest.mark.parametrize("changes", [{"subject": "slf_other"}, {"revision": 9}])
+def test_data_about_another_settlement_is_found_though_its_digest_fits(changes: dict[str, Any]) -> None:
+    data = json.loads(two_subjects()[6].body)["data"] | changes
+    canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    digest = sha256(canonical.encode()).hexdigest()
+    broken = tampered(7, {"body": body_with(7, data=data), "data_sha256": digest})
+    assert broken == BrokenLink(seq=7, subject=SUBJECT, says="its body and its row disagree")
 
 
 @given(gone=st.integers(0, 5))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
@@ -197,6 +197,17 @@ def test_a_status_that_turns_after_final_is_told_though_the_target_stays() -> No
     assert data_of(events[2])["finalized_at"] == data_of(events[1])["finalized_at"]
 
 
+def test_a_target_that_stays_keeps_its_tier_and_the_times_of_its_clock() -> None:
+    first = ledger(179)
+    data = data_of(extend(first, evaluated(190), NOW + timedelta(hours=1))[-1])
+    assert (data["status"], data["measured"]["good"], data["target_percent"]) == ("met", 190, "25")
+    assert {name: data[name] for name in ("tier", "dispute", "finalized_at")} == {
+        "tier": {"below": "0.90", "at_least": "0.80", "credit_percent": "25"},
+        "dispute": {"opens": "2026-11-30T02:30:00Z", "closes": "2026-11-30T02:30:00Z"},
+        "finalized_at": "2026-11-30T02:30:00Z",
+    }
+
+
 def test_a_rise_after_final_opens_again_and_what_was_final_stays_billable() -> None:
     _, final, opened, closed = ledger(189, 100)
     assert data_of(final)["billable_percent"] == "10"
@@ -246,6 +257,13 @@ def test_it_is_final_when_the_days_to_dispute_have_passed(seconds: int, final: b
     assert len(drafts) == final
     for draft in drafts:
         assert (draft.revision, draft.data["state"], draft.data["billable_percent"]) == (2, "final", "10")
+
+
+def test_error_finalizing_would_take_a_credit_back() -> None:
+    settlement = replace(folded(ledger(189, under=terms(dispute_days=30))), billable_percent="25")
+    with pytest.raises(ValueError) as caught:
+        draft_finalization(settlement, NOW + timedelta(days=30))
+    assert str(caught.value) == f"{SUBJECT}: finalizing would lower what is billable"
 
 
 def test_what_is_final_is_not_finalized_again() -> None:

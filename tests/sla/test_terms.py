@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from harness.sla.assess import is_below, tier_of
 from harness.sla.terms import FrozenFault, Usage, false_flag_chance, frozen_faults, unreachable_tiers
+from harness.testset.model import Tier
 from tests.sla.factories import floor, terms
 
 LAST = date(2026, 11, 29)
@@ -39,6 +40,11 @@ def test_used_terms_may_end_on_a_night_not_yet_assessed_and_be_followed(offered:
 def test_a_version_that_ended_before_the_first_use_is_history() -> None:
     history = terms(version=2, effective_from=date(2025, 1, 1), effective_to=date(2025, 12, 31), sha256="2" * 64)
     assert faults(history, terms()) == []
+
+
+def test_a_version_that_reaches_into_the_first_one_used_is_no_history() -> None:
+    reaching = terms(version=2, effective_from=date(2025, 1, 1), effective_to=date(2026, 1, 1), sha256="2" * 64)
+    assert [fault.version for fault in faults(reaching, terms())] == [2]
 
 
 def test_a_version_slipped_in_after_the_first_use_is_too_early() -> None:
@@ -117,6 +123,12 @@ def test_a_tier_is_reached_by_some_breach_or_named(n: int, rule: str) -> None:
     against = floor(rule=rule)
     reached = {tier_of(against, Fraction(good, n)) for good in range(n + 1) if is_below(against, good, n)}
     assert unreachable_tiers(against, n) == [tier for tier in against.tiers if tier not in reached]
+
+
+def test_a_tier_between_two_neighbouring_counts_is_not_reached() -> None:
+    edges = (("0.95", "0.6"), ("0.6", "0.5"), ("0.5", "0"))
+    tiers = tuple(Tier(below=below, at_least=at_least, credit_percent="10") for below, at_least in edges)
+    assert unreachable_tiers(floor(tiers=tiers), 5) == [tiers[1]]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from harness.store.runs import (
     CallCounts,
     Run,
     add_answers,
-    answered_ids,
+    answer_ends,
     begin_sitting,
     complete_run,
     count_usable,
@@ -136,8 +136,8 @@ def test_the_answer_of_the_latest_sitting_is_the_items(engine: Engine) -> None:
         ("i3", 3, None),
     ]
     assert [(row.item_id, row.sitting) for row in iter_answers(engine, "r1", "aci")] == [("i1", 1)]
-    assert answered_ids(engine, "r1", "asme") == {"i1", "i2", "i3"}
-    assert answered_ids(engine, "r1", "aci") == {"i1"}
+    assert {item for item, _, _ in answer_ends(engine, "r1", "asme")} == {"i1", "i2", "i3"}
+    assert [item for item, _, _ in answer_ends(engine, "r1", "aci")] == ["i1"]
     assert count_usable(engine, "r1") == 2
 
 
@@ -183,7 +183,7 @@ def test_more_rows_than_a_page_stream_while_another_connection_writes(engine: En
             answer(engine, transcript(f"new{number}"), sitting=2, segment=f"z{number}")
     assert [row.item_id for row in seen] == ids
     assert all((a.segment, a.place) < (b.segment, b.place) for a, b in pairwise(seen))
-    assert len(answered_ids(engine, "r1", "asme")) == len(ids) + 2
+    assert len({item for item, _, _ in answer_ends(engine, "r1", "asme")}) == len(ids) + 2
 
 
 def test_a_stream_that_is_left_early_holds_nothing(engine: Engine) -> None:
