@@ -6,14 +6,15 @@ from datetime import date
 from typing import Final, Literal
 
 from harness.clock import utc_text
-from harness.errors import InvalidInput, StoreError, UsageError
+from harness.errors import HarnessError, InvalidInput, PublishRefused, StoreError, UsageError
+from harness.nightly.arrears import unsettled_nights
 from harness.nightly.assess import assess_society, frozen_terms_problems
 from harness.nightly.emit import Emitter, emit_society, finalize_expired
 from harness.nightly.ids import PublishedIds
-from harness.nightly.publish import SitePlace, publish_societies
+from harness.nightly.publish import SitePlace, cite_unpublished, publish_societies
 from harness.nightly.results import Publisher, ScoredSociety, build_result
 from harness.nightly.score import DecodeAnswer, ScoringInput, score
-from harness.nightly.sitting import Workplace, ask_run, frozen_plans, open_run
+from harness.nightly.sitting import Workplace, ask_run, close_passed_run, frozen_plans, open_run
 from harness.site.model import EvalResult
 from harness.sla.model import Status
 from harness.store.deployment import hash_key
@@ -61,17 +62,38 @@ class NightReport:
 
 
 def run_night(stages: Stages, night: date, only: tuple[str, ...] | None = None) -> NightReport:
-    """Do everything of the night that is not done yet.
+    """Do everything of the night that is not done yet, and before it what earlier nights left unsettled.
 
     Raises InvalidInput when no asked-for folder is valid, UsageError outside of the night's window when something is
-    left to ask, NightLocked, NothingMeasured and Interrupted as their modules say.
+    left to ask, NightLocked, NothingMeasured and Interrupted as their modules say; what an earlier night could not be
+    finished for is raised last, when tonight is done.
     """
     place = stages.place
+    finalize_expired(stages.emitter)
+    arrears = settle_arrears(stages, night)
     with hold_night(place.engine, place.locks, night.isoformat(), place.clock) as lease:
-        collected = collect_night(stages, night, only, lease)
-        if collected.unfinished:
-            return collected
-        return replace(collected, results=finish_night(stages, night))
+        report = collect_night(stages, night, only, lease)
+        if not report.unfinished:
+            report = replace(report, results=finish_night(stages, night))
+    if arrears:
+        raise arrears[0]
+    return report
+
+
+def settle_arrears(stages: Stages, night: date) -> list[HarnessError]:
+    """Finish every earlier night that was left open or unsettled; what stood in the way of any of them.
+
+    A night that is over and was never finished is completed by what is stored (sla.md, Assessment).
+    """
+    failures = list[HarnessError]()
+    for label in unsettled_nights(stages.place.engine, before=night.isoformat()):
+        earlier = date.fromisoformat(label)
+        try:
+            with hold_night(stages.place.engine, stages.place.locks, label, stages.place.clock):
+                finish_night(stages, earlier)
+        except HarnessError as error:
+            failures.append(error)
+    return failures
 
 
 def collect_night(stages: Stages, night: date, only: tuple[str, ...] | None, lease: Lease) -> NightReport:
@@ -97,11 +119,13 @@ def collect_night(stages: Stages, night: date, only: tuple[str, ...] | None, lea
 def finish_night(stages: Stages, night: date, through: Stage = "emit") -> tuple[EvalResult, ...]:
     """Do the stages after asking, up to and including the named one, for what is complete of the night.
 
-    Each stage is done once; doing it again changes nothing. The results are empty where only scoring was asked for.
-    Raises UsageError where nothing of the night is complete.
+    Each stage is done once; doing it again changes nothing. A run that is still open when the night's window is over is
+    completed first. The results are empty where only scoring was asked for. Raises UsageError where nothing of the
+    night is complete, PublishRefused when publishing was refused: settlements are written all the same.
     """
     if through == "emit":
         finalize_expired(stages.emitter)  # a clock that ran out waits for no publishing
+    _close_passed_runs(stages, night)
     runs = _complete_runs(stages, night)
     if not runs:
         raise UsageError(f"night {night}: no complete run in this database; collect it first")
@@ -113,11 +137,28 @@ def finish_night(stages: Stages, night: date, through: Stage = "emit") -> tuple[
     results = results_of(stages, scored)
     if through == "assess":
         return tuple(results)
-    cited = publish_societies(stages.site, results, _canaries(scored))
+    refused: PublishRefused | None = None
+    try:
+        cited = publish_societies(stages.site, results, _canaries(scored))
+    except PublishRefused as error:
+        refused = error
+        cited = cite_unpublished(stages.site, results)
     if through == "emit":
         for each, result in zip(scored, results, strict=True):
-            emit_society(stages.emitter, each, result, cited[result.slug, result.revision])
+            if (citing := cited.get((result.slug, result.revision))) is not None:
+                emit_society(stages.emitter, each, result, citing)
+    if refused is not None:
+        raise refused
     return tuple(results)
+
+
+def _close_passed_runs(stages: Stages, night: date) -> None:
+    place = stages.place
+    _, closes = place.window.bounds(night)
+    if place.clock.now() >= closes:
+        for run in find_runs(place.engine, night.isoformat()):
+            if run.state == "open":
+                close_passed_run(place, run)
 
 
 def valid_societies(stages: Stages, only: tuple[str, ...] | None) -> tuple[list[Society], dict[str, InvalidInput]]:

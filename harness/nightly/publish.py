@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.nightly.emit import Cited
 from harness.site.eval_json import decode
 from harness.site.model import EvalResult
-from harness.site.publish import Published, publish
+from harness.site.publish import Published, drafted, publish
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +31,32 @@ def publish_societies(
     return {(each.slug, each.revision): _cited(site, each) for each in published}
 
 
+def cite_unpublished(site: SitePlace, results: Sequence[EvalResult]) -> Mapping[tuple[str, int], Cited]:
+    """What events cite when publishing was refused: a settlement waits for no page (sla.md). The tables are made aside
+    for their digests, by the code and for the addresses that publishing will use. A result that breaks an invariant of
+    its own is left out: its numbers contradict each other, and no money follows from those.
+    """
+    cited = {}
+    for result in results:
+        with drafted(result, site.base_url) as draft:
+            if draft is not None:
+                cited[result.slug, result.revision] = _cited_in(site, draft.folder, draft.address)
+    return cited
+
+
 def _cited(site: SitePlace, published: Published) -> Cited:
     """The immutable revision as it now stands on disk: an event's digest is that of the very file it names."""
-    folder = site.root / published.address.strip("/")
+    return _cited_in(site, site.root / published.address.strip("/"), published.address)
+
+
+def _cited_in(site: SitePlace, folder: Path, below_root: str) -> Cited:
     document = decode((folder / "eval.json").read_bytes())
     claims = {
         entry.measure: measure.claim
         for entry in document.floors
         if (measure := document.measure(entry.measure)) is not None and measure.claim is not None
     }
-    address = site.base_url.rstrip("/") + published.address
+    address = site.base_url.rstrip("/") + below_root
     return Cited(
         page_url=address,
         scores_url=f"{address}scores.csv",

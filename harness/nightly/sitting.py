@@ -251,6 +251,7 @@ def _frozen(place: Workplace, run: Run, plan: SocietyPlan) -> RunSociety:
         testset_sha256=society.testset_sha256,
         terms_version=None if terms is None else terms.version,
         terms_sha256=None if terms is None else terms.sha256,
+        window=None if terms is None or not terms.floors else terms.window,
         items=len(plan.items),
         expectations=plan.expectations,
     )

@@ -2,11 +2,13 @@
 
 import filecmp
 import shutil
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import msgspec
@@ -100,17 +102,45 @@ def publish(
     return tuple(written)
 
 
-def _publish_result(build: Build, result: EvalResult, assets: Assets, base_url: str) -> Published:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A revision's twins written aside: the folder, and the address below the site's root that they are made for."""
+
+    folder: Path
+    address: str
+
+
+@contextmanager
+def drafted(result: EvalResult, base_url: str) -> Iterator[Draft | None]:
+    """A result's checked twins in a temporary folder; None where it breaks an invariant."""
+    with TemporaryDirectory(prefix="harness-") as root:
+        build = Build(Path(root), ())
+        try:
+            _, _, revision = _write_twins(build, result, "draft", base_url)
+        except PublishRefused:
+            yield None
+        else:
+            yield Draft(folder=build.path("draft"), address=f"/{revision}/")
+
+
+def _write_twins(build: Build, result: EvalResult, draft: str, base_url: str) -> tuple[EvalDocument, SavedTables, str]:
+    """Write a result's tables and document to `draft`, checked; with the place of its revision below the root."""
     refuse_address(result)
-    society = f"standards/{result.slug}/eval"
-    night = f"{society}/{result.night}"
-    revision = f"{night}/r{result.revision}"
-    draft = f"{night}/.draft"
+    revision = f"standards/{result.slug}/eval/{result.night}/r{result.revision}"
     tables = save_tables(result, build, draft)
     refuse_broken(result, tables)
     document = document_of(result, claim_maker(result, tables, f"{base_url.rstrip('/')}/{revision}"))
     refuse_differing(result, document, build.path(draft))
-    build.write(f"{draft}/eval.json", encode(document))
+    build.write(f"{draft}/{_DOCUMENT}", encode(document))
+    return document, tables, revision
+
+
+def _publish_result(build: Build, result: EvalResult, assets: Assets, base_url: str) -> Published:
+    society = f"standards/{result.slug}/eval"
+    night = f"{society}/{result.night}"
+    draft = f"{night}/.draft"
+    refuse_address(result)
+    document, tables, revision = _write_twins(build, result, draft, base_url)
     page = _Page(result=result, document=document, tables=tables, assets=assets)
     if build.path(revision).exists():
         _refuse_change(build, result, draft, revision)

@@ -56,6 +56,7 @@ class RunSociety:
     testset_sha256: str
     terms_version: int | None
     terms_sha256: str | None
+    window: str | None
     items: int
     expectations: int
     refused: str | None = None

@@ -65,6 +65,7 @@ RUN_SOCIETY = Table(
     Column("testset_sha256", TEXT, nullable=False),
     Column("terms_version", Integer),
     Column("terms_sha256", TEXT),
+    Column("window", TEXT),  # of the floors: night, calendar_month; null without a floor
     Column("items", BigInteger, nullable=False),
     Column("expectations", BigInteger, nullable=False),
     Column("refused", TEXT),  # the gateway's refusal of this society's corpus (403), if any

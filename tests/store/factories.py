@@ -51,6 +51,7 @@ def part(slug: str = "asme", run_id: str = "r1", **changes: Any) -> RunSociety:
         "testset_sha256": "7" * 64,
         "terms_version": 3,
         "terms_sha256": "3" * 64,
+        "window": "night",
         "items": 4,
         "expectations": 5,
     }

@@ -111,6 +111,7 @@ def _create_tables() -> None:
         sa.Column("testset_sha256", TEXT, nullable=False),
         sa.Column("terms_version", sa.Integer(), nullable=True),
         sa.Column("terms_sha256", TEXT, nullable=True),
+        sa.Column("window", TEXT, nullable=True),
         sa.Column("items", sa.BigInteger(), nullable=False),
         sa.Column("expectations", sa.BigInteger(), nullable=False),
         sa.Column("refused", TEXT, nullable=True),
