@@ -1,6 +1,7 @@
 """Environment, harness.toml and command-line options become one frozen Settings: options win, then environment, then
 file, then defaults. Nothing else in the project reads the environment."""
 
+import math
 import os
 import tomllib
 from collections.abc import Callable, Mapping
@@ -114,6 +115,12 @@ _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
 }  # fmt: skip
 
 
+_LEAST: Final = {"concurrency": 1, "attempts": 1, "rate": 1e-6}
+"""The least value of a number that may not be zero; elsewhere 0 means 0."""
+
+_LOG_FORMATS: Final = ("console", "json")
+
+
 def load_settings(config: Path | None, options: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
     """The settings of this process. `options` are the global command-line options that were given.
 
@@ -134,6 +141,8 @@ def load_settings(config: Path | None, options: Mapping[str, Any], environment: 
     }
     overrides |= {name: value for name, value in options.items() if value is not None}
     settings = replace(settings, **overrides, gateway_key=_secret(environment, "GATEWAY_KEY"))
+    if settings.log_format not in _LOG_FORMATS:
+        raise UsageError(f"log_format: found {settings.log_format!r}; expected one of {', '.join(_LOG_FORMATS)}")
     if url := environment.get(f"{PREFIX}GATEWAY"):
         settings = replace(settings, gateway=replace(settings.gateway, url=url))
     return settings
@@ -146,10 +155,14 @@ def current_environment() -> Mapping[str, str]:
 
 def checked_gateway_url(url: str) -> str:
     """The gateway's base URL without trailing slash. Raises UsageError; a secret inside the URL is never shown."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port  # refuses what is no port
+    except ValueError:
+        raise UsageError(f"gateway URL: found {url!r}; expected http(s)://HOST[:PORT][/PATH]") from None
     if parts.username or parts.password:
         raise UsageError("gateway URL: found credentials in it; put the key into HARNESS_GATEWAY_KEY instead")
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+    if port == 0 or parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise UsageError(f"gateway URL: found {url!r}; expected http(s)://HOST[:PORT][/PATH]")
     return url.rstrip("/")
 
@@ -157,13 +170,20 @@ def checked_gateway_url(url: str) -> str:
 def _secret(environment: Mapping[str, str], name: str) -> str | None:
     """A secret from the environment or from the file that the environment names; neither is ever shown."""
     if value := environment.get(PREFIX + name):
-        return value.strip()
+        return _one_line(PREFIX + name, value.strip())
     if file := environment.get(f"{PREFIX}{name}_FILE"):
         try:
-            return Path(file).read_text(encoding="utf-8").strip()
+            return _one_line(f"{PREFIX}{name}_FILE", Path(file).read_text(encoding="utf-8").strip())
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{PREFIX}{name}_FILE: cannot read {file}: {type(error).__name__}") from None
     return None
+
+
+def _one_line(name: str, secret: str) -> str:
+    """The secret, if an HTTP header can carry it; it is never shown."""
+    if not secret or not all("!" <= letter <= "~" for letter in secret):
+        raise UsageError(f"{name}: found what no header can carry; expected one line of visible ASCII characters")
+    return secret
 
 
 def _from_file(path: Path) -> Settings:
@@ -201,10 +221,15 @@ def _read_table(path: Path, text: str, name: str, table: Mapping[str, Any], prob
             problems.append(_unknown(path, text, key, dotted, known))
         elif not isinstance(value, _KINDS[key]) or isinstance(value, bool):
             problems.append(_wrong(path, text, dotted, value))
-        elif isinstance(value, int | float) and value < 0:
-            problems.append(_problem(path, _line(text, key), repr(value), "zero or more", "Correct the value.", dotted))
+        elif isinstance(value, int | float) and not _LEAST.get(key, 0) <= value < math.inf:
+            expected = f"a number from {_LEAST.get(key, 0)} on"
+            problems.append(_problem(path, _line(text, key), repr(value), expected, "Correct the value.", dotted))
         else:
             values[key] = Path(str(value)) if key == "ca_file" else value
+    opens, closes = values.get("opens", time(0, 0)), values.get("closes")
+    if closes is not None and closes <= opens:
+        expected = f"a time after {opens}, or no such key for 24:00"
+        problems.append(_problem(path, _line(text, "closes"), str(closes), expected, "Correct it.", f"{name}.closes"))
     return kind(**values)
 
 

@@ -8,7 +8,7 @@ import click
 
 from harness.cli.tables import print_table
 from harness.cli.wire import open_database
-from harness.errors import HarnessError, UsageError
+from harness.errors import HarnessError, StoreError, UsageError
 from harness.settings import Settings
 from harness.sla.ledger import find_broken_link
 from harness.sla.model import Settlement
@@ -22,6 +22,12 @@ class ChainBroken(HarnessError):
     """The ledger is not what was written."""
 
     exit_code = 6
+
+
+class CannotVerify(HarnessError):
+    """The ledger could not be read: that is not the same as whole."""
+
+    exit_code = 7
 
 
 @click.group()
@@ -38,7 +44,12 @@ def list_flags(load: Load, /, everything: bool, society: str | None, form: str) 
     """List flags as they stand now; with --all every settlement."""
     latest: dict[str, Settlement] = {}
     for event in iter_events(open_database(load())):
-        latest[event.subject] = settlement_after(event)
+        try:
+            latest[event.subject] = settlement_after(event)
+        except (ValueError, TypeError, KeyError):
+            raise ChainBroken(
+                f"ledger: event {event.seq} ({event.subject}) is no event; see: harness flags verify"
+            ) from None
     chosen = [
         each
         for _, each in sorted(latest.items())
@@ -83,9 +94,18 @@ def show(load: Load, /, subject: str) -> int:
 @flags.command()
 @click.pass_obj
 def verify(load: Load, /) -> int:
-    """Walk the ledger and name the first event that is not what was written. Exits with 6 then."""
-    engine = open_database(load())
-    if broken := find_broken_link(iter_events(engine)):
+    """Walk the ledger and name the first event that is not what was written.
+
+    Exits with 6 where one is not, with 7 where the ledger could not be read.
+    """
+    settings = load()
+    try:
+        engine = open_database(settings)
+        broken = find_broken_link(iter_events(engine))
+        count = count_events(engine)
+    except (StoreError, UsageError) as error:
+        raise CannotVerify(str(error)) from None
+    if broken:
         raise ChainBroken(f"ledger: event {broken.seq} ({broken.subject}): {broken.says}")
-    click.echo(f"{count_events(engine)} events, the chain is whole")
+    click.echo(f"{count} events, the chain is whole")
     return 0

@@ -13,7 +13,7 @@ from harness.nightly.nightly import NightReport
 from harness.scoring.decimals import format_bound, format_percent, format_ratio, places_for
 from harness.scoring.model import Measure
 from harness.site.model import EvalResult
-from harness.sla.model import Status
+from harness.sla.model import Assessment, Status
 
 SHOWN = (
     ("citation", "citation_correctness"),
@@ -119,6 +119,14 @@ def figure_interval(measure: Measure, places: int = 6) -> str:
     return f"{low}, {high}"
 
 
+def _reasons(assessment: Assessment) -> tuple[str, ...]:
+    """Why the status is what it is; a breach says its counts."""
+    if assessment.status is not Status.BREACHED:
+        return assessment.reasons
+    counted, floor = assessment.counted, assessment.floor
+    return (f"{floor.measure} {counted.good}/{counted.valid} is below the floor {floor.floor}", *assessment.reasons)
+
+
 def _row(result: EvalResult) -> NightRow:
     measures = {measure.name: measure for measure in result.measures if measure.stratum is None}
     floors = {assessment.floor.measure: assessment.floor for assessment in result.assessments}
@@ -127,7 +135,10 @@ def _row(result: EvalResult) -> NightRow:
         floor = floors.get(name)
         shown.append(figure(measures.get(name), places_for(floor.floor) if floor else 6, between="\n"))
     headline = measures["citation_correctness"]
-    reasons = [reason for assessment in result.assessments for reason in assessment.reasons]
+    reasons = [reason for assessment in result.assessments for reason in _reasons(assessment)]
+    if result.gateway_faults:
+        faults = ", ".join(f"{name} {count}" for name, count in result.gateway_faults.items())
+        reasons.append(f"items without a usable answer: {faults}")
     return NightRow(
         society=result.society,
         n=str(headline.valid),

@@ -24,15 +24,18 @@ from harness.nightly.results import Publisher
 from harness.nightly.sitting import OpenAsker, Spent, Workplace, WrapClient
 from harness.settings import Settings, checked_gateway_url
 from harness.sla.ledger import LedgerSettings
-from harness.store.engine import open_engine
+from harness.store.engine import open_engine, sqlite_file
 from harness.store.files import BlobStore
 from harness.store.migrate import require_current
 
 NO_GATEWAY = "no gateway is named: give --gateway URL, HARNESS_GATEWAY, or url under [gateway] in harness.toml"
 
 
-def open_database(settings: Settings) -> Engine:
-    """The database with its schema in place; a new one gets it now."""
+def open_database(settings: Settings, *, new: bool = False) -> Engine:
+    """The database with its schema in place. `new` makes one where there is none; without it that is a UsageError: a
+    command that reads must not find nothing in a place that it has just made up."""
+    if not new and (file := sqlite_file(settings.database_url)) is not None and not file.exists():
+        raise UsageError(f"no database at {file}: name it with --database or --reports, or run a night first")
     engine = open_engine(settings.database_url)
     require_current(engine)
     return engine
@@ -44,8 +47,10 @@ def open_stages(settings: Settings, *, demo: bool = False, must_ask: bool = Fals
         if settings.gateway.url is None:
             raise UsageError(NO_GATEWAY)
         checked_gateway_url(settings.gateway.url)
+        if (ca_file := settings.gateway.ca_file) is not None and not ca_file.is_file():
+            raise UsageError(f"gateway.ca_file: {ca_file} is no file")
     clock = SystemClock()
-    engine = open_database(settings)
+    engine = open_database(settings, new=must_ask)
     mapping = gateway_mapping(settings)
     return Stages(
         place=Workplace(

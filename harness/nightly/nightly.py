@@ -109,7 +109,14 @@ def collect_night(stages: Stages, night: date, only: tuple[str, ...] | None, lea
                 "Leave out --night to run the night that is open now."
             )
         try:
-            ask_run(place, open_run(place, night, missing), lease)
+            opened = open_run(place, night, missing)
+            others = sorted({plan.society.slug for plan in opened.plans} - {each.slug for each in societies})
+            if only is not None and others:
+                raise UsageError(
+                    f"night {night}: its unfinished run {opened.run.run_id} also asks {', '.join(others)}; "
+                    "leave out --society, or name these too, to finish it first"
+                )
+            ask_run(place, opened, lease)
         except StoreError as error:
             reasons = {society.slug: str(error) for society in missing}
             return NightReport(night=night.isoformat(), results=(), invalid=invalid, unfinished=reasons)

@@ -79,6 +79,15 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def sqlite_file(url: str) -> Path | None:
+    """The file of a SQLite URL; None for another database or a text that is no URL."""
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        return None
+    return Path(parsed.database) if parsed.drivername == "sqlite" and parsed.database else None
+
+
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """A connection in one read transaction. Raises StoreError where the database fails."""

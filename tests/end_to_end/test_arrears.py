@@ -97,3 +97,18 @@ def test_a_refused_publish_holds_no_settlement_back(tmp_path: Path) -> None:
     assert (
         sha256((place.site / evidence["scores_url"].strip("/")).read_bytes()).hexdigest() == evidence["scores_sha256"]
     )
+
+
+def test_error_a_subset_is_not_asked_while_a_run_of_more_waits(tmp_path: Path) -> None:
+    with gateway_place(tmp_path) as place:
+        with place.start("nightly", "--gateway", place.url, "--rate", "40", *SOCIETIES) as killed:
+            while Ledger(tmp_path / "calls.db").count() < 20:
+                assert killed.poll() is None
+            killed.kill()
+            killed.communicate(timeout=60)
+        asked = Ledger(tmp_path / "calls.db").count()
+        subset = place.nightly("--society", "awwa")
+        assert subset.returncode == 2
+        assert "also asks sae; leave out --society, or name these too" in subset.stderr
+        assert Ledger(tmp_path / "calls.db").count() == asked
+        assert place.nightly(*SOCIETIES).returncode == 0

@@ -8,10 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from harness.reference.ledger import Ledger
 from tests.end_to_end.command import COMMAND, KEY, gateway_place
 from tests.shared import ROOT
 
 CRON = ROOT / "cron"
+
+
+def _environment(folder: Path, url: str, key: Path) -> dict[str, str]:
+    return {
+        "PATH": "/usr/bin:/bin",
+        "HARNESS_HOME": str(folder),
+        "HARNESS_BIN": str(COMMAND),
+        "HARNESS_TESTSETS": str(ROOT / "testsets"),
+        "HARNESS_GATEWAY": url,
+        "HARNESS_GATEWAY_KEY_FILE": str(key),
+    }
 
 
 def _script(folder: Path, url: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -19,14 +31,7 @@ def _script(folder: Path, url: str, *words: str) -> subprocess.CompletedProcess[
     key.write_text(KEY + "\n")
     return subprocess.run(
         [str(CRON / "nightly.sh"), *words],
-        env={
-            "PATH": "/usr/bin:/bin",
-            "HARNESS_HOME": str(folder),
-            "HARNESS_BIN": str(COMMAND),
-            "HARNESS_TESTSETS": str(ROOT / "testsets"),
-            "HARNESS_GATEWAY": url,
-            "HARNESS_GATEWAY_KEY_FILE": str(key),
-        },
+        env=_environment(folder, url, key),
         capture_output=True,
         text=True,
         timeout=120,
@@ -56,6 +61,26 @@ def test_the_script_exits_75_while_another_holds_the_lock(tmp_path: Path) -> Non
     assert holder.stdout.readline() == "held\n"
     assert _script(tmp_path, "http://127.0.0.1:9").returncode == 75
     holder.communicate("")
+
+
+def test_a_signal_to_the_script_alone_ends_the_night_and_its_last_words_are_kept(tmp_path: Path) -> None:
+    with gateway_place(tmp_path, "demo") as place:
+        key = tmp_path / "key"
+        key.write_text(KEY)
+        environment = _environment(tmp_path, place.url, key)
+        script = subprocess.Popen(
+            [str(CRON / "nightly.sh"), "--rate", "40"], env=environment, stdout=subprocess.DEVNULL
+        )
+        while Ledger(tmp_path / "calls.db").count() < 20:
+            assert script.poll() is None
+        script.terminate()
+        assert script.wait(60) == 128 + 15
+        (run,) = place.runs()
+        assert run.stopped == "interrupted"
+        assert run.calls_sent >= 20
+        (log,) = (tmp_path / "reports" / "log").glob("nightly-*.log")
+        assert "interrupted: what was in flight is stored" in log.read_text(encoding="utf-8")
+        assert _script(tmp_path, place.url).returncode == 0
 
 
 def test_the_script_is_sound_shell() -> None:
