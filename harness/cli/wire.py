@@ -13,7 +13,7 @@ from harness.gateway.answer import Answer
 from harness.gateway.body import read_body
 from harness.gateway.mapping import RestMapping, read_mapping
 from harness.gateway.pacing import Budget, Pacer
-from harness.gateway.rest import RestClient, RestSettings
+from harness.gateway.rest import PROTOCOL_VERSION, RestClient, RestSettings
 from harness.gateway.retry import Asker, RetryPolicy
 from harness.nightly.collect import AsksQuestions
 from harness.nightly.emit import Emitter
@@ -62,7 +62,7 @@ def open_stages(settings: Settings, *, demo: bool = False, must_ask: bool = Fals
             clock=clock,
             window=CollectionWindow(opens=settings.night.opens, closes=settings.night.closes),
             transport="rest",
-            gateway="",
+            gateway=PROTOCOL_VERSION,
             concurrency=settings.asking.concurrency,
             deadline=settings.asking.run_deadline,
             open_asker=_rest_asker(settings, mapping),

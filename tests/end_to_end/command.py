@@ -88,6 +88,9 @@ class Place:
                         found[part.slug] = list(iter_scores(engine, revision.key))
         return found
 
+    def runs_exist(self) -> bool:
+        return self.database is not None or (self.reports / "harness.db").exists()
+
     def runs(self) -> list[Run]:
         with self.engine() as engine:
             return find_runs(engine)

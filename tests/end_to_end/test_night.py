@@ -1,6 +1,7 @@
 """A night from end to end: what is printed, stored, published and settled; what faults of the gateway come to."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.databases import empty_database
 from tests.end_to_end.command import KEY, Place, gateway_place, profile
 from tests.shared import TESTSETS
 
+CANARY = "CITEHOUSE-HELD-OUT-SAMPLE-3f1c9a52-b7de-4f64-9d0e-5a1e8c27d640"
 SLUGS = ("aci", "asce", "asme", "awwa", "icc", "nfpa", "sae")
 
 
@@ -102,6 +104,8 @@ def test_an_outage_lowers_the_number_and_leaves_no_denominator(tmp_path: Path) -
     assert code == 0
     before, after = _documents(well), _documents(ill)
     assert sum(doc["outcomes"]["gateway_error"] for doc in after.values()) > 0
+    retried = sum(doc["calls"]["retried"] for doc in after.values())
+    assert retried == Ledger(ill.folder / "calls.db").count() - 458 > 0
     for slug in SLUGS:
         outcomes = after[slug]["outcomes"]
         parts = ("correct", "incorrect", "missing", "gateway_error", "harness_error")
@@ -225,6 +229,33 @@ def test_a_resumption_that_reaches_nothing_decides_nothing(tmp_path: Path, troub
     assert all(document["outcomes"]["harness_error"] == 0 for document in _documents(place).values())
 
 
+def test_an_interrupted_night_asks_nothing_twice(tmp_path: Path) -> None:
+    """What is in flight at a signal is stored: after resuming, every question was asked exactly once."""
+    with gateway_place(tmp_path) as place:
+        _interrupt_half_way(place)
+        assert place.nightly().returncode == 0
+    assert set(Ledger(tmp_path / "calls.db").asked().values()) == {1}
+    (run,) = place.runs()
+    assert (run.calls_sent, run.asked_again, run.sittings) == (458, 0, 2)
+
+
+def test_a_society_whose_folder_would_leak_its_canary_is_not_published(tmp_path: Path) -> None:
+    testsets = tmp_path / "testsets"
+    shutil.copytree(TESTSETS / "awwa", testsets / "awwa")
+    society = testsets / "awwa" / "society.toml"
+    name = 'name = "American Water Works Association'
+    content = society.read_text(encoding="utf-8")
+    assert name in content
+    society.write_text(content.replace(name, f"{name} {CANARY}"), encoding="utf-8")
+    with gateway_place(tmp_path / "night") as running:
+        place = Place(folder=running.folder, url=running.url, testsets=testsets)
+        ended = place.nightly()
+    assert ended.returncode == 1
+    assert "holds the canary of a held-out file; nothing was published" in ended.stderr
+    assert CANARY not in ended.stderr
+    assert not place.site.exists()
+
+
 def test_a_token_budget_holds_over_all_sittings(tmp_path: Path) -> None:
     with gateway_place(tmp_path) as place:
         _interrupt_half_way(place, "--max-tokens", "60000")
@@ -252,12 +283,11 @@ def test_held_out_text_and_secrets_stay_in(tmp_path: Path) -> None:
         for slug in SLUGS
         for line in (TESTSETS / slug / "items.jsonl").read_text(encoding="utf-8").splitlines()
     ]
-    canary = "CITEHOUSE-HELD-OUT-SAMPLE"
     public = [path.read_text(encoding="utf-8") for path in place.site.resolve().rglob("*") if path.is_file()]
     public += [ended.stdout, ended.stderr, *(event.body for event in place.events())]
     assert len(public) > 50
     for content in public:
-        assert canary not in content
+        assert CANARY not in content
         assert KEY not in content
         assert not any(query in content for query in queries)
 

@@ -79,6 +79,29 @@ def test_every_value_of_the_document_stands_beside_its_part() -> None:
         assert f"n = {entry.valid}" in part.text()
 
 
+def test_every_percent_of_the_whole_page_has_its_part() -> None:
+    """Headline, floors, measures and breakdowns: as many parts as shares, value by value, and none without."""
+    told = result(BREACHED)
+    root = page(told)
+    parts = root.find("details", class_="claim")
+    values = [re.findall(r'"value": "([0-9.]+)"', part.find("pre")[0].text()) for part in parts]
+    assert all(len(found) == 1 for found in values)
+    shown = [span.text().removesuffix(" %") for kind in ("percent", "big") for span in root.find("span", class_=kind)]
+    claimed = sorted(_digits(found[0]) for found in values)
+    assert len(parts) > 15
+    for percent in shown:
+        assert _digits(percent) in claimed, percent
+    headline = next(entry for entry in document(told).measures if entry.name == "citation_correctness")
+    whole = [found for found in values if found == [headline.value]]
+    assert len(whole) >= 3  # the headline, its floor and its row among the measures
+    for warning in headline.claim["warnings"] if headline.claim else ():
+        assert sum(item.text() == warning for item in root.find("li")) >= 2  # beside the headline and its floor
+
+
+def _digits(number: str) -> str:
+    return number.replace(".", "").strip("0")
+
+
 def test_warnings_are_never_folded() -> None:
     root = page(result(Night(outcomes="c" * 50 + "i" * 4)))
     folded = {text.text() for details in root.find("details") for text in details.find("li")}
