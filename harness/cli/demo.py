@@ -1,6 +1,7 @@
 """`harness demo`: the whole job on this machine, with nothing to configure."""
 
 import secrets
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -67,9 +68,12 @@ def _print_where_to_look(settings: Settings, engine: Engine) -> None:
         click.echo(f"Flag in the ledger: {each.subject}: {each.target_percent} % credit, {each.state}")
     page = settings.reports / "site" / "standards" / "index.html"
     click.echo(f"Pages:    {_shown(page)}")
-    click.echo(f"Ledger:   harness --reports {_shown(settings.reports)} flags list --all")
-    click.echo(f"One item: harness --reports {_shown(settings.reports)} status, then: … show RUN ITEM")
+    command = f"{_shown(Path(sys.argv[0]))} --reports {_shown(settings.reports)}"
+    click.echo(f"Ledger:   {command} flags list --all")
+    click.echo(f"One item: {command} status, then: {command} show RUN ITEM")
 
 
 def _shown(path: Path) -> str:
-    return path.as_posix()
+    """The path from the current folder where it is below it: a line that can be copied."""
+    here = Path.cwd()
+    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
