@@ -51,10 +51,11 @@ class NightTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerTable:
-    """`[ledger]`: what every settlement event says of its origin."""
+    """`[ledger]`: what every settlement event says of its origin, and where its journal is (None: in `store`)."""
 
     source: str = "urn:citehouse:harness"
     type_prefix: str = "com.citehouse.eval."
+    journal: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +89,10 @@ class Settings:
         return self.store or self.reports / "store"
 
     @property
+    def journal_file(self) -> Path:
+        return self.ledger.journal or self.store_folder / "ledger.jsonl"
+
+    @property
     def database_url(self) -> str:
         return self.database or f"sqlite:///{self.reports / 'harness.db'}"
 
@@ -110,10 +115,12 @@ _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
     "url": str, "ca_file": str, "rest": dict,
     "concurrency": int, "rate": (int, float), "attempts": int, "call_timeout": (int, float),
     "item_deadline": (int, float), "run_deadline": (int, float), "max_calls": int, "max_tokens": int,
-    "opens": time, "closes": time, "source": str, "type_prefix": str,
+    "opens": time, "closes": time, "source": str, "type_prefix": str, "journal": str,
     "deployment": str, "contact": str, "base_url": str,
 }  # fmt: skip
 
+
+_PATHS: Final = ("ca_file", "journal")
 
 _LEAST: Final = {"concurrency": 1, "attempts": 1, "rate": 1e-6}
 """The least value of a number that may not be zero; elsewhere 0 means 0."""
@@ -225,7 +232,7 @@ def _read_table(path: Path, text: str, name: str, table: Mapping[str, Any], prob
             expected = f"a number from {_LEAST.get(key, 0)} on"
             problems.append(_problem(path, _line(text, key), repr(value), expected, "Correct the value.", dotted))
         else:
-            values[key] = Path(str(value)) if key == "ca_file" else value
+            values[key] = Path(str(value)) if key in _PATHS else value
     opens, closes = values.get("opens", time(0, 0)), values.get("closes")
     if closes is not None and closes <= opens:
         expected = f"a time after {opens}, or no such key for 24:00"

@@ -2,9 +2,11 @@
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import gettempdir
 
 import psycopg
 import pytest
@@ -27,6 +29,7 @@ def empty_database(kind: str, folder: Path) -> Iterator[str]:
         yield f"postgresql+psycopg://postgres@127.0.0.1:5432/{name}"
     finally:
         _execute(f"DROP DATABASE {name} WITH (FORCE)")
+        shutil.rmtree(Path(gettempdir()) / "harness-journals" / name, ignore_errors=True)
 
 
 def _execute(statement: str) -> None:

@@ -73,7 +73,8 @@ def claim_for(measure: Measure, context: ClaimContext, places: int = PLACES) -> 
     }
     return ClaimPart(
         study=f"{STUDY}: {context.society}",
-        period=f"night {context.night}, revision {context.revision}",
+        period=f"{'night' if len(context.night) > len('2026-11') else 'month'} {context.night}, revision "
+        f"{context.revision}",
         fielded=context.fielded,
         base_name=f"{base}, {context.scope}{stratum}",
         base_n=measure.valid,

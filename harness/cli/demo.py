@@ -8,15 +8,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import click
-from sqlalchemy import Engine
 
 from harness.cli.tables import print_night
 from harness.cli.wire import open_stages
 from harness.nightly.nightly import run_night
 from harness.reference.server import ReferenceSettings, running_gateway
 from harness.settings import GatewayTable, LedgerTable, Settings, SiteTable
-from harness.sla.settlement import settlement_after
-from harness.store.ledger import iter_events
+from harness.store.ledger import Ledger, Query
 
 Load = Callable[[], Settings]
 
@@ -40,7 +38,7 @@ def demo(load: Load, /, serve: bool, faults: str) -> int:
         night = stages.place.window.current_night(stages.place.clock.now())
         report = run_night(stages, night)
         print_night(report)
-        _print_where_to_look(settings, stages.place.engine)
+        _print_where_to_look(settings, stages.emitter.ledger)
         if serve:
             click.echo(f"\nThe reference gateway stays up at {url} with the key {key}; Ctrl-C ends it.")
             click.pause("")
@@ -60,9 +58,9 @@ def _demo_settings(settings: Settings) -> Settings:
     )
 
 
-def _print_where_to_look(settings: Settings, engine: Engine) -> None:
-    latest = {event.subject: settlement_after(event) for event in iter_events(engine)}
-    flagged = [each for each in latest.values() if Fraction(each.target_percent) > 0]
+def _print_where_to_look(settings: Settings, ledger: Ledger) -> None:
+    standing = [stand.settlement for stand in ledger.settlements(Query())]
+    flagged = [each for each in standing if Fraction(each.target_percent) > 0]
     click.echo("")
     for each in flagged:
         click.echo(f"Flag in the ledger: {each.subject}: {each.target_percent} % credit, {each.state}")

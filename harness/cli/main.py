@@ -24,7 +24,8 @@ COMMANDS: Final = {
     "report": ("harness.cli.inspect:report", "Print a complete RUN's numbers, for people or for CI."),
     "compare": ("harness.cli.inspect:compare", "Compare two NIGHTs on the same items."),
     "testset": ("harness.cli.testset:testset", "Check and describe societies' folders."),
-    "flags": ("harness.cli.flags:flags", "Read and check the ledger of settlements."),
+    "rescore": ("harness.cli.night:rescore_command", "Score a night's stored answers again as a new revision."),
+    "flags": ("harness.cli.flags:flags", "Read, check and decide the ledger's settlements."),
     "gateway": ("harness.cli.gateway:gateway", "Run the reference gateway over the societies' corpora."),
     "db": ("harness.cli.db:db", "Look at or upgrade the database's schema."),
 }

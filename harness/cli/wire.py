@@ -18,14 +18,16 @@ from harness.gateway.retry import Asker, RetryPolicy
 from harness.nightly.collect import AsksQuestions
 from harness.nightly.emit import Emitter
 from harness.nightly.night import CollectionWindow
-from harness.nightly.nightly import Stages
 from harness.nightly.publish import SitePlace
 from harness.nightly.results import Publisher
 from harness.nightly.sitting import OpenAsker, Spent, Workplace, WrapClient
+from harness.nightly.stages import Stages
 from harness.settings import Settings, checked_gateway_url
 from harness.sla.ledger import LedgerSettings
 from harness.store.engine import open_engine, sqlite_file
 from harness.store.files import BlobStore
+from harness.store.journal import Journal
+from harness.store.ledger import Ledger
 from harness.store.migrate import require_current
 
 NO_GATEWAY = "no gateway is named: give --gateway URL, HARNESS_GATEWAY, or url under [gateway] in harness.toml"
@@ -39,6 +41,24 @@ def open_database(settings: Settings, *, new: bool = False) -> Engine:
     engine = open_engine(settings.database_url)
     require_current(engine)
     return engine
+
+
+def open_ledger(settings: Settings) -> Ledger:
+    """The ledger of a database that is there already, with its journal."""
+    return Ledger(open_database(settings), Journal(settings.journal_file))
+
+
+def open_emitter(settings: Settings) -> Emitter:
+    """What writes to the ledger of a database that is there already."""
+    return _emitter(settings, open_database(settings))
+
+
+def _emitter(settings: Settings, engine: Engine) -> Emitter:
+    return Emitter(
+        ledger=Ledger(engine, Journal(settings.journal_file)),
+        clock=SystemClock(),
+        settings=LedgerSettings(source=settings.ledger.source, type_prefix=settings.ledger.type_prefix),
+    )
 
 
 def open_stages(settings: Settings, *, demo: bool = False, must_ask: bool = False) -> Stages:
@@ -74,11 +94,7 @@ def open_stages(settings: Settings, *, demo: bool = False, must_ask: bool = Fals
             deployment=settings.site.deployment,
             base_url=settings.site.base_url,
         ),
-        emitter=Emitter(
-            engine=engine,
-            clock=clock,
-            ledger=LedgerSettings(source=settings.ledger.source, type_prefix=settings.ledger.type_prefix),
-        ),
+        emitter=_emitter(settings, engine),
         publisher=Publisher(contact=settings.site.contact, demo=demo),
     )
 

@@ -1,5 +1,6 @@
 """Assess: stored numbers against the floors in force that night."""
 
+from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,8 @@ from harness.sla.assess import assess
 from harness.sla.model import Assessment, Counted
 from harness.sla.terms import Usage, frozen_faults
 from harness.store.published import call_totals
-from harness.store.scores import load_measures, save_assessments, used_terms
+from harness.store.scores import load_measures, save_assessments
+from harness.store.terms import used_terms
 from harness.testset.model import Society
 
 
@@ -23,11 +25,8 @@ def assess_society(engine: Engine, scored: ScoredSociety, assessed_at: str) -> l
     if terms is None:
         return []
     measures = load_measures(engine, scored.revision.key)
-    outcomes = whole(measures, HEADLINE).outcomes or Outcomes()
     sent = call_totals(engine, scored.run.run_id, scored.part.slug).attempts
-    assessments = [
-        assess(terms, floor, _counted(whole(measures, floor.measure), outcomes, sent)) for floor in terms.floors
-    ]
+    assessments = [assess(terms, floor, counted_of(measures, floor.measure, sent)) for floor in terms.floors]
     save_assessments(engine, scored.revision.key, assessments, assessed_at)
     return assessments
 
@@ -50,8 +49,11 @@ def frozen_terms_problems(engine: Engine, society: Society, file: Path) -> list[
     ]
 
 
-def _counted(measure: Measure, outcomes: Outcomes, calls_sent: int) -> Counted:
-    """The floor's counts. Floors name count measures only, whose sum of good is a whole number."""
+def counted_of(measures: Sequence[Measure], name: str, calls_sent: int) -> Counted:
+    """The counts that a floor on that measure is decided from: floors name count measures only, whose sum of good is a
+    whole number."""
+    measure = whole(measures, name)
+    outcomes = whole(measures, HEADLINE).outcomes or Outcomes()
     good = Fraction(measure.good)
     if good.denominator != 1:
         raise ValueError(f"{measure.name} is no count measure: {good}")

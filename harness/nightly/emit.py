@@ -1,29 +1,40 @@
 """Emit: assessments become settlement events in the ledger, each written once (sla.md, Settlements)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import Engine
-
+from harness import __version__
 from harness.clock import Clock, utc_text
+from harness.nightly.official import reason_of
 from harness.nightly.results import ScoredSociety, whole
+from harness.scoring.model import SCORER_VERSION, Outcomes
 from harness.site.model import EvalResult
+from harness.sla.assess import assess
+from harness.sla.evaluation import Coverage, Evaluated, Evidence, ReasonCode
 from harness.sla.ledger import LedgerSettings, record_event
-from harness.sla.model import EventDraft, LedgerEvent
-from harness.sla.settlement import Evaluated, Evidence, draft_events, draft_finalization, fold, settlement_after
-from harness.sla.windows import night_window
-from harness.store.ledger import append_events, iter_events
+from harness.sla.model import Assessment, Counted, EventDraft, LedgerEvent, Settlement, Status
+from harness.sla.period import Contract
+from harness.sla.settlement import draft_clock, draft_events, fold, utc_seconds
+from harness.sla.windows import Window, night_window
+from harness.store.ledger import Act, Ledger, Query
+from harness.testset.model import Floor, Terms
+
+Drafts = Callable[[Settlement | None, datetime], Sequence[EventDraft]]
+"""From a settlement as it stands (None: there is none) and the time to its next events."""
+
+NOTHING = Counted(good=0, valid=0, outcomes=Outcomes(), calls_sent=0)
+"""The counts of a window in which nothing ran."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Emitter:
     """Where events go and what they say of their origin."""
 
-    engine: Engine
+    ledger: Ledger
     clock: Clock
-    ledger: LedgerSettings
+    settings: LedgerSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,19 +48,41 @@ class Cited:
 
 
 def emit_society(emitter: Emitter, scored: ScoredSociety, result: EvalResult, cited: Cited) -> int:
-    """Write the events of a society's night; the number written, 0 where nothing changed."""
+    """Write the events of a society's night; the number written, 0 where nothing changed.
+
+    A night of a month window has no settlement of its own: it counts in its month's.
+    """
     terms = scored.plan.terms
     if terms is None or terms.window != "night" or not result.official:
         return 0
+    window = night_window(date.fromisoformat(result.night))
+    reason = reason_of(emitter.ledger.engine, scored.run, scored.revision)
+    covered = {each.floor.measure: Coverage(expected=1, missed=_missed(each, window)) for each in result.assessments}
+    return emit_result(emitter, result, cited, Settled(terms=terms, window=window, coverage=covered, reason=reason))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """What an event says beside a result's numbers: terms, window, nights covered by measure, why it was revised."""
+
+    terms: Terms
+    window: Window
+    coverage: Mapping[str, Coverage]
+    reason: ReasonCode | None
+
+
+def emit_result(emitter: Emitter, result: EvalResult, cited: Cited, settled: Settled) -> int:
+    """Write the events of a result's floors; the number written."""
     written = 0
     for assessment in result.assessments:
-        measure = whole(list(result.measures), assessment.floor.measure)
+        measure = whole(result.measures, assessment.floor.measure)
         evaluated = Evaluated(
             society_id=result.society,
             slug=result.slug,
-            terms=terms,
+            terms=settled.terms,
             assessment=assessment,
-            window=night_window(date.fromisoformat(result.night)),
+            window=settled.window,
+            coverage=settled.coverage[assessment.floor.measure],
             interval=measure.interval,
             evidence=Evidence(
                 page_url=cited.page_url,
@@ -62,35 +95,68 @@ def emit_society(emitter: Emitter, scored: ScoredSociety, result: EvalResult, ci
                 run_id=result.run_id,
             ),
             warnings=tuple(dict.fromkeys((*measure.warnings, *result.warnings))),
+            reason=settled.reason,
             claim=cited.claims.get(assessment.floor.measure),
         )
-        written += len(_append(emitter, evaluated.subject, evaluated))
+        written += len(_emit(emitter, evaluated))
     return written
 
 
-def finalize_expired(emitter: Emitter) -> int:
-    """Finalize every open settlement whose dispute clock has run out; the number of events written."""
-    latest: dict[str, LedgerEvent] = {event.subject: event for event in iter_events(emitter.engine)}
-    now = emitter.clock.now()
-    due = [subject for subject, event in latest.items() if draft_finalization(settlement_after(event), now)]
-    return sum(len(_append(emitter, subject, None)) for subject in due)
+def emit_not_run(emitter: Emitter, contract: Contract, terms: Terms, window: Window, nights: Sequence[date]) -> int:
+    """Record a window in which nothing ran; the number of events written. What is settled already is left alone: its
+    run may be missing from a database that was restored."""
+    written = 0
+    for floor in terms.floors:
+        evaluated = _not_run(contract, terms, floor, window, nights)
+
+        def drafts(settlement: Settlement | None, now: datetime, this: Evaluated = evaluated) -> Sequence[EventDraft]:
+            return () if settlement is not None else draft_events(None, this, now)
+
+        written += len(append(emitter, evaluated.subject, drafts))
+    return written
 
 
-def _append(emitter: Emitter, subject: str, evaluated: Evaluated | None) -> Sequence[LedgerEvent]:
-    """Decide on the subject's history and append, in one transaction; without an assessment only the clock decides."""
+def close_clocks(emitter: Emitter) -> Sequence[LedgerEvent]:
+    """End every dispute and finalize every settlement whose clock has run out; the events written."""
+    due = Query(closed_by=utc_seconds(emitter.clock.now()))
+    subjects = [stand.event.subject for stand in emitter.ledger.settlements(due)]
+
+    def drafts(settlement: Settlement | None, now: datetime) -> Sequence[EventDraft]:
+        return () if settlement is None else draft_clock(settlement, now)
+
+    return [event for subject in subjects for event in append(emitter, subject, drafts)]
+
+
+def append(emitter: Emitter, subject: str, drafts: Drafts, act: Act | None = None) -> Sequence[LedgerEvent]:
+    """Decide on the subject's history and append, in one transaction."""
 
     def decide(history: Sequence[LedgerEvent], last: LedgerEvent | None) -> Sequence[LedgerEvent]:
         now = emitter.clock.now()
-        settlement = fold(history)
-        drafts: tuple[EventDraft, ...] = ()
-        if evaluated is not None:
-            drafts = draft_events(settlement, evaluated, now)
-        elif settlement is not None:
-            drafts = draft_finalization(settlement, now)
         events = list[LedgerEvent]()
-        for draft in drafts:
-            last = record_event(draft, emitter.ledger, last, utc_text(now))
+        for draft in drafts(fold(history), now):
+            last = record_event(draft, emitter.settings, last, utc_text(now))
             events.append(last)
         return events
 
-    return append_events(emitter.engine, subject, decide)
+    return emitter.ledger.append(subject, decide, act)
+
+
+def _emit(emitter: Emitter, evaluated: Evaluated) -> Sequence[LedgerEvent]:
+    return append(emitter, evaluated.subject, lambda settlement, now: draft_events(settlement, evaluated, now))
+
+
+def _not_run(contract: Contract, terms: Terms, floor: Floor, window: Window, nights: Sequence[date]) -> Evaluated:
+    return Evaluated(
+        society_id=contract.society_id,
+        slug=contract.slug,
+        terms=terms,
+        assessment=assess(terms, floor, NOTHING, None if window.kind == "night" else len(nights)),
+        window=window,
+        coverage=Coverage(expected=len(nights), missed=tuple(night.isoformat() for night in nights)),
+        interval=None,
+        evidence=Evidence(scorer_version=SCORER_VERSION, harness_version=__version__),
+    )
+
+
+def _missed(assessment: Assessment, window: Window) -> tuple[str, ...]:
+    return () if assessment.status in (Status.MET, Status.BREACHED) else (window.label,)

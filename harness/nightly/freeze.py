@@ -3,8 +3,10 @@
 from datetime import date
 from pathlib import Path
 
-from harness.nightly.plan import SocietyPlan, plan_society
+from harness.nightly.plan import SocietyPlan, plan_society, with_gold
 from harness.store.files import BlobStore, pack_folder, unpacked_folder
+from harness.store.runs import Run, RunSociety
+from harness.store.scores import Revision
 from harness.testset.society import load_society
 
 FOLDER_FILES = ("society.toml", "terms.toml", "items.jsonl", "catalogue.jsonl")
@@ -20,3 +22,12 @@ def thaw_society(blobs: BlobStore, digest: str, slug: str, night: date) -> Socie
     """The society and its plan as they were that night. Raises StoreError where the files are broken."""
     with unpacked_folder(blobs.load(digest), slug) as folder:
         return plan_society(load_society(folder), night)
+
+
+def plan_of(blobs: BlobStore, run: Run, part: RunSociety, revision: Revision | None) -> SocietyPlan:
+    """What a revision scored: the items and terms that the run froze, with the gold of its correction, if any."""
+    night = date.fromisoformat(run.night)
+    plan = thaw_society(blobs, part.snapshot_sha256, part.slug, night)
+    if revision is None or revision.gold_sha256 is None:
+        return plan
+    return with_gold(plan, thaw_society(blobs, revision.gold_sha256, part.slug, night).society)

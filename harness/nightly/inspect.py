@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any
 
 from sqlalchemy import Engine
 
 from harness.errors import UsageError
-from harness.nightly.freeze import thaw_society
-from harness.nightly.nightly import Stages, results_of, score_run
-from harness.nightly.results import ScoredSociety, compare_scored, official_part
+from harness.nightly.freeze import plan_of
+from harness.nightly.official import official_part
+from harness.nightly.results import ScoredSociety, compare_scored
+from harness.nightly.stages import Stages, results_of, score_run
 from harness.scoring.compare import Comparison
 from harness.scoring.model import ItemScore
 from harness.site.model import EvalResult
@@ -70,7 +70,7 @@ def inspect_item(stages: Stages, run_id: str, item_id: str, slug: str | None = N
     found = []
     for part in run_societies(place.engine, run_id):
         if slug is None or part.slug == slug:
-            plan = thaw_society(place.blobs, part.snapshot_sha256, part.slug, date.fromisoformat(run.night))
+            plan = plan_of(place.blobs, run, part, latest_revision(place.engine, run_id, part.slug))
             found += [(part, plan, item) for item in plan.items if item.id == item_id]
     if len(found) != 1:
         slugs = ", ".join(part.slug for part, _, _ in found)

@@ -1,44 +1,27 @@
 """The night: collect, score, assess, publish, emit; each stage reads what the one before stored, so each restarts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Final, Literal
+from typing import Final
 
-from harness.clock import utc_text
-from harness.errors import HarnessError, InvalidInput, PublishRefused, StoreError, UsageError
-from harness.nightly.arrears import unsettled_nights
-from harness.nightly.assess import assess_society, frozen_terms_problems
-from harness.nightly.emit import Emitter, emit_society, finalize_expired
-from harness.nightly.ids import PublishedIds
-from harness.nightly.publish import SitePlace, cite_unpublished, publish_societies
-from harness.nightly.results import Publisher, ScoredSociety, build_result
-from harness.nightly.score import DecodeAnswer, ScoringInput, score
-from harness.nightly.sitting import Workplace, ask_run, close_passed_run, frozen_plans, open_run
+from harness.errors import InvalidInput, StoreError, UsageError
+from harness.nightly.closing import close_through
+from harness.nightly.emit import close_clocks
+from harness.nightly.finish import finish_night
+from harness.nightly.sitting import Superseding, ask_run, open_run
+from harness.nightly.societies import valid_societies
+from harness.nightly.stages import Stages
+from harness.nightly.supersede import supersedable
 from harness.site.model import EvalResult
+from harness.sla.evaluation import ReasonCode
 from harness.sla.model import Status
-from harness.store.deployment import hash_key
 from harness.store.lease import Lease, hold_night
-from harness.store.runs import Run, find_runs, run_societies
-from harness.store.scores import latest_revision
+from harness.store.runs import find_runs, run_societies
 from harness.testset.model import Society
-from harness.testset.society import load_societies
-
-Stage = Literal["score", "assess", "publish", "emit"]
 
 EXIT_BREACHED: Final = 3
 EXIT_INCOMPLETE: Final = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stages:
-    """What the stages after asking need: how stored bodies are read, where pages and events go."""
-
-    place: Workplace
-    decode: DecodeAnswer
-    site: SitePlace
-    emitter: Emitter
-    publisher: Publisher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,18 +44,21 @@ class NightReport:
         return 0
 
 
-def run_night(stages: Stages, night: date, only: tuple[str, ...] | None = None) -> NightReport:
+def run_night(
+    stages: Stages, night: date, only: tuple[str, ...] | None = None, supersede: ReasonCode | None = None
+) -> NightReport:
     """Do everything of the night that is not done yet, and before it what earlier nights left unsettled.
 
+    With `supersede`, a reason code, the societies whose official run is insufficient_data are asked again in a new run.
     Raises InvalidInput when no asked-for folder is valid, UsageError outside of the night's window when something is
     left to ask, NightLocked, NothingMeasured and Interrupted as their modules say; what an earlier night could not be
     finished for is raised last, when tonight is done.
     """
     place = stages.place
-    finalize_expired(stages.emitter)
-    arrears = settle_arrears(stages, night)
+    close_clocks(stages.emitter)
+    arrears = close_through(stages, before=night)
     with hold_night(place.engine, place.locks, night.isoformat(), place.clock) as lease:
-        report = collect_night(stages, night, only, lease)
+        report = collect_night(stages, night, only, lease, supersede)
         if not report.unfinished:
             report = replace(report, results=finish_night(stages, night))
     if arrears:
@@ -80,28 +66,19 @@ def run_night(stages: Stages, night: date, only: tuple[str, ...] | None = None) 
     return report
 
 
-def settle_arrears(stages: Stages, night: date) -> list[HarnessError]:
-    """Finish every earlier night that was left open or unsettled; what stood in the way of any of them.
-
-    A night that is over and was never finished is completed by what is stored (sla.md, Assessment).
-    """
-    failures = list[HarnessError]()
-    for label in unsettled_nights(stages.place.engine, before=night.isoformat()):
-        earlier = date.fromisoformat(label)
-        try:
-            with hold_night(stages.place.engine, stages.place.locks, label, stages.place.clock):
-                finish_night(stages, earlier)
-        except HarnessError as error:
-            failures.append(error)
-    return failures
-
-
-def collect_night(stages: Stages, night: date, only: tuple[str, ...] | None, lease: Lease) -> NightReport:
+def collect_night(
+    stages: Stages,
+    night: date,
+    only: tuple[str, ...] | None,
+    lease: Lease,
+    supersede: ReasonCode | None = None,
+) -> NightReport:
     """Ask whatever the night's societies still lack. A failing disk ends it with `unfinished` told, not raised: the
     run can be resumed, and no number was made."""
     place = stages.place
-    societies, invalid = valid_societies(stages, only)
-    while missing := _missing(stages, night, societies):
+    societies, invalid = valid_societies(stages.place, only)
+    superseding = None if supersede is None else _superseding(stages, night, societies, supersede)
+    while missing := _missing(stages, night, societies, superseding):
         if not place.window.contains(night, place.clock.now()):
             slugs = ", ".join(society.slug for society in missing)
             raise UsageError(
@@ -109,7 +86,8 @@ def collect_night(stages: Stages, night: date, only: tuple[str, ...] | None, lea
                 "Leave out --night to run the night that is open now."
             )
         try:
-            opened = open_run(place, night, missing)
+            opened = open_run(place, night, missing, superseding)
+            superseding = None
             others = sorted({plan.society.slug for plan in opened.plans} - {each.slug for each in societies})
             if only is not None and others:
                 raise UsageError(
@@ -123,107 +101,23 @@ def collect_night(stages: Stages, night: date, only: tuple[str, ...] | None, lea
     return NightReport(night=night.isoformat(), results=(), invalid=invalid)
 
 
-def finish_night(stages: Stages, night: date, through: Stage = "emit") -> tuple[EvalResult, ...]:
-    """Do the stages after asking, up to and including the named one, for what is complete of the night.
-
-    Each stage is done once; doing it again changes nothing. A run that is still open when the night's window is over is
-    completed first. The results are empty where only scoring was asked for. Raises UsageError where nothing of the
-    night is complete, PublishRefused when publishing was refused: settlements are written all the same.
-    """
-    if through == "emit":
-        finalize_expired(stages.emitter)  # a clock that ran out waits for no publishing
-    _close_passed_runs(stages, night)
-    runs = _complete_runs(stages, night)
-    if not runs:
-        raise UsageError(f"night {night}: no complete run in this database; collect it first")
-    scored = [each for run in runs for each in score_run(stages, run)]
-    if through == "score":
-        return ()
-    for each in scored:
-        assess_society(stages.place.engine, each, utc_text(stages.place.clock.now()))
-    results = results_of(stages, scored)
-    if through == "assess":
-        return tuple(results)
-    refused: PublishRefused | None = None
-    try:
-        cited = publish_societies(stages.site, results, _canaries(scored))
-    except PublishRefused as error:
-        refused = error
-        cited = cite_unpublished(stages.site, results)
-    if through == "emit":
-        for each, result in zip(scored, results, strict=True):
-            if (citing := cited.get((result.slug, result.revision))) is not None:
-                emit_society(stages.emitter, each, result, citing)
-    if refused is not None:
-        raise refused
-    return tuple(results)
+def _superseding(stages: Stages, night: date, societies: Sequence[Society], reason: ReasonCode) -> Superseding | None:
+    """What a new run would supersede; None where an unfinished one waits, which is gone on with instead."""
+    if any(run.state == "open" for run in find_runs(stages.place.engine, night.isoformat())):
+        return None
+    finish_night(stages, night)  # what is superseded is assessed and published first: both stay visible
+    return supersedable(stages.place.engine, night, [society.slug for society in societies], reason)
 
 
-def _close_passed_runs(stages: Stages, night: date) -> None:
-    place = stages.place
-    _, closes = place.window.bounds(night)
-    if place.clock.now() >= closes:
-        for run in find_runs(place.engine, night.isoformat()):
-            if run.state == "open":
-                close_passed_run(place, run)
-
-
-def valid_societies(stages: Stages, only: tuple[str, ...] | None) -> tuple[list[Society], dict[str, InvalidInput]]:
-    """The asked-for societies whose folders are valid and whose used terms were not edited, and the others' problems.
-
-    Raises InvalidInput with all problems where none is valid.
-    """
-    loaded, invalid = load_societies(stages.place.testsets, only)
-    societies = []
-    for society in loaded:
-        folder = stages.place.testsets / society.slug
-        if problems := frozen_terms_problems(stages.place.engine, society, folder / "terms.toml"):
-            invalid[society.slug] = InvalidInput(problems)
-        else:
-            societies.append(society)
-    if not societies:
-        raise InvalidInput(problem for error in invalid.values() for problem in error.problems)
-    return societies, invalid
-
-
-def score_run(stages: Stages, run: Run) -> Iterator[ScoredSociety]:
-    """The scored societies of a complete run, scoring those that have no revision yet."""
-    place = stages.place
-    plans = frozen_plans(place.engine, place.blobs, run)
-    source = ScoringInput(
-        engine=place.engine,
-        blobs=place.blobs,
-        run_id=run.run_id,
-        decode=stages.decode,
-        styles=tuple(plan.society.style for plan in plans),
-        ids=PublishedIds(hash_key(place.engine)),
-    )
-    parts = {part.slug: part for part in run_societies(place.engine, run.run_id)}
-    for plan in plans:
-        slug = plan.society.slug
-        revision = latest_revision(place.engine, run.run_id, slug) or score(source, plan, utc_text(place.clock.now()))
-        yield ScoredSociety(run=run, part=parts[slug], plan=plan, revision=revision)
-
-
-def results_of(stages: Stages, scored: Sequence[ScoredSociety]) -> list[EvalResult]:
-    """The frozen results, by society, that table, pages and events are made of."""
-    ids = PublishedIds(hash_key(stages.place.engine))
-    return [build_result(stages.place.engine, each, ids, stages.publisher) for each in scored]
-
-
-def _missing(stages: Stages, night: date, societies: Sequence[Society]) -> list[Society]:
-    """The societies that no complete run of the night has; none while an open run waits would lose that run."""
+def _missing(
+    stages: Stages, night: date, societies: Sequence[Society], superseding: Superseding | None
+) -> list[Society]:
+    """The societies that are to be superseded or that no complete run of the night has; none while an open run waits
+    would lose that run."""
     runs = find_runs(stages.place.engine, night.isoformat())
     done = {
         part.slug for run in runs if run.state == "complete" for part in run_societies(stages.place.engine, run.run_id)
     }
-    missing = [society for society in societies if society.slug not in done]
+    again = () if superseding is None else superseding.runs
+    missing = [society for society in societies if society.slug not in done or society.slug in again]
     return missing or ([*societies] if any(run.state == "open" for run in runs) else [])
-
-
-def _complete_runs(stages: Stages, night: date) -> list[Run]:
-    return [run for run in find_runs(stages.place.engine, night.isoformat()) if run.state == "complete"]
-
-
-def _canaries(scored: Sequence[ScoredSociety]) -> tuple[str, ...]:
-    return tuple(sorted({each.plan.society.canary for each in scored if each.plan.society.canary is not None}))

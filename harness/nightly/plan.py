@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from harness.gateway.answer import Question
@@ -47,6 +47,25 @@ def plan_society(society: Society, night: date) -> SocietyPlan:
     """What that night asks of the society."""
     items = tuple(item for item in society.items if item.counts_on(night))
     return SocietyPlan(society=society, terms=society.terms_on(night), items=items)
+
+
+def with_gold(plan: SocietyPlan, corrected: Society) -> SocietyPlan:
+    """The plan with the gold that a corrected folder has for its items; nothing else of the folder counts.
+
+    Items that the folder has no more keep their gold. Raises ValueError naming the items whose question is another
+    one there: its gold would answer something that was not asked.
+    """
+    offered = {item.id: item for item in corrected.items}
+    other = [item.id for item in plan.items if item.id in offered and offered[item.id].query != item.query]
+    if other:
+        raise ValueError(", ".join(other))
+    items = tuple(
+        replace(item, citations=offered[item.id].citations, match=offered[item.id].match)
+        if item.id in offered
+        else item
+        for item in plan.items
+    )
+    return replace(plan, items=items)
 
 
 def asking_order(plans: Iterable[SocietyPlan], seed: str) -> Sequence[tuple[SocietyPlan, Item]]:

@@ -1,7 +1,7 @@
 """One frozen result a society and night, read from what the stages stored: what pages, reports and tables print."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import Engine
 
 from harness.nightly.ids import PublishedIds
+from harness.nightly.official import official_part
 from harness.nightly.outcome import NEVER_ASKED
 from harness.nightly.plan import SocietyPlan
 from harness.nightly.score import scoring_terms
@@ -26,7 +27,7 @@ from harness.store.published import (
     iter_published,
     latency_percentile,
 )
-from harness.store.runs import Run, RunSociety, find_runs, run_societies
+from harness.store.runs import Run, RunSociety, find_runs
 from harness.store.scores import (
     Revision,
     RevisionKey,
@@ -59,14 +60,9 @@ class ScoredSociety:
     revision: Revision
 
 
-def official_part(engine: Engine, night: str, slug: str) -> tuple[Run, RunSociety] | None:
-    """The society's part of the first complete run of a night that has it (sla.md, Assessment)."""
-    for run in find_runs(engine, night):
-        if run.state == "complete":
-            for part in run_societies(engine, run.run_id):
-                if part.slug == slug:
-                    return run, part
-    return None
+def testset_of(part: RunSociety, revision: Revision) -> tuple[str, str]:
+    """Version and digest of the test set whose gold the revision has: the night's, or that of a gold correction."""
+    return revision.testset_version or part.testset_version, revision.testset_sha256 or part.testset_sha256
 
 
 def build_result(engine: Engine, scored: ScoredSociety, ids: PublishedIds, publisher: Publisher) -> EvalResult:
@@ -79,6 +75,7 @@ def build_result(engine: Engine, scored: ScoredSociety, ids: PublishedIds, publi
     outcomes = headline.outcomes or Outcomes()
     totals = call_totals(engine, run.run_id, society.slug)
     previous = previous_night(engine, scored)
+    version, digest = testset_of(part, scored.revision)
     return EvalResult(
         society=society.id,
         slug=society.slug,
@@ -95,12 +92,12 @@ def build_result(engine: Engine, scored: ScoredSociety, ids: PublishedIds, publi
         outcomes=outcomes,
         checks=terms.checks,
         top_k=terms.top_k,
-        gateway_faults=_gateway_faults(engine, run.run_id, plan, totals.asked),
-        citation_faults=_citation_faults(engine, key),
+        gateway_faults=gateway_faults(engine, part, totals.asked),
+        citation_faults=citation_faults(engine, key),
         latency=Latency(
-            p50=latency_percentile(engine, run.run_id, society.slug, 50, totals.usable),
-            p95=latency_percentile(engine, run.run_id, society.slug, 95, totals.usable),
-            max=latency_percentile(engine, run.run_id, society.slug, 100, totals.usable),
+            p50=latency_percentile(engine, [run.run_id], society.slug, 50, totals.usable),
+            p95=latency_percentile(engine, [run.run_id], society.slug, 95, totals.usable),
+            max=latency_percentile(engine, [run.run_id], society.slug, 100, totals.usable),
         ),
         calls=Calls(
             asked=totals.asked,
@@ -108,8 +105,8 @@ def build_result(engine: Engine, scored: ScoredSociety, ids: PublishedIds, publi
             billed=totals.billed,
             tokens_returned=totals.tokens_returned,
         ),
-        testset_version=part.testset_version,
-        testset_sha256=part.testset_sha256,
+        testset_version=version,
+        testset_sha256=digest,
         items=part.items,
         clusters=headline.clusters,
         editions=terms.editions,
@@ -130,7 +127,7 @@ def build_result(engine: Engine, scored: ScoredSociety, ids: PublishedIds, publi
     )
 
 
-def whole(measures: list[Measure], name: str) -> Measure:
+def whole(measures: Sequence[Measure], name: str) -> Measure:
     """The measure of that name over everything. Raises LookupError where it was not computed."""
     for measure in measures:
         if measure.name == name and measure.stratum is None:
@@ -149,10 +146,8 @@ def previous_night(engine: Engine, scored: ScoredSociety) -> Previous | None:
         revision = latest_revision(engine, run.run_id, part.slug)
         if revision is None:
             continue
-        if (part.testset_sha256, revision.scorer_version) != (
-            scored.part.testset_sha256,
-            scored.revision.scorer_version,
-        ):
+        measured_by = testset_of(scored.part, scored.revision), scored.revision.scorer_version
+        if (testset_of(part, revision), revision.scorer_version) != measured_by:
             return None
         value = whole(load_measures(engine, revision.key), HEADLINE).value
         if value is None:
@@ -188,14 +183,14 @@ def _side(engine: Engine, scored: ScoredSociety) -> Night:
 
     return Night(
         label=scored.run.night,
-        testset_sha256=scored.part.testset_sha256,
+        testset_sha256=testset_of(scored.part, scored.revision)[1],
         scorer_version=scored.revision.scorer_version,
         rows=rows(),
     )
 
 
 def _rows(engine: Engine, key: RevisionKey, ids: PublishedIds) -> Iterator[ItemRow]:
-    for row in iter_published(engine, key):
+    for row in iter_published(engine, [key]):
         cluster = row.score.cluster
         yield ItemRow(
             item_hash=row.item_hash,
@@ -207,13 +202,14 @@ def _rows(engine: Engine, key: RevisionKey, ids: PublishedIds) -> Iterator[ItemR
         )
 
 
-def _gateway_faults(engine: Engine, run_id: str, plan: SocietyPlan, asked: int) -> Mapping[str, int]:
-    faults = count_reasons(engine, run_id, plan.society.slug)
-    never = len(plan.items) - asked
+def gateway_faults(engine: Engine, part: RunSociety, asked: int) -> Mapping[str, int]:
+    """Calls without a usable answer by reason, the never asked items among them."""
+    faults = count_reasons(engine, part.run_id, part.slug)
+    never = part.items - asked
     return faults | ({NEVER_ASKED: never} if never else {})
 
 
-def _citation_faults(engine: Engine, key: RevisionKey) -> Mapping[str, int]:
+def citation_faults(engine: Engine, key: RevisionKey) -> Mapping[str, int]:
     """Counts of shapes: the string's by its name, a field's as `field: shape`, a passage's as `passage: shape`."""
     counts: Counter[str] = Counter()
     for text, times in count_diagnoses(engine, key).items():

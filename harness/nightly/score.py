@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import tee
-from typing import Final
 
 from sqlalchemy import Engine
 
@@ -20,11 +19,9 @@ from harness.scoring.verdicts import score_item
 from harness.store import wire
 from harness.store.files import BlobStore
 from harness.store.runs import iter_answers, sittings_that_reached
-from harness.store.scores import Revision, RevisionKey, Scored, save_revision
+from harness.store.scores import Rescore, Revision, RevisionKey, Scored, next_revision, save_revision
 from harness.store.transcripts import read_places
 from harness.testset.model import Item
-
-FIRST_REVISION: Final = 1
 
 DecodeAnswer = Callable[[Answer], Answer]
 """From a stored answer to the same with its passages, decoded from the raw body as its transport does."""
@@ -36,6 +33,7 @@ class ScoringInput:
 
     engine: Engine
     blobs: BlobStore
+    night: str
     run_id: str
     decode: DecodeAnswer
     styles: Sequence[Style]
@@ -55,12 +53,13 @@ def scoring_terms(plan: SocietyPlan) -> ScoringTerms:
     )
 
 
-def score(source: ScoringInput, plan: SocietyPlan, scored_at: str, revision: int = FIRST_REVISION) -> Revision:
-    """Score a society's part of a run and store the revision whole.
+def score(source: ScoringInput, plan: SocietyPlan, scored_at: str, rescore: Rescore | None = None) -> Revision:
+    """Score a society's part of a run and store the revision whole, as the next one of its night.
 
     A planned item without an answer ends in harness_error, so that the outcomes add up to the plan (law 1).
     """
-    key = RevisionKey(run_id=source.run_id, slug=plan.society.slug, revision=revision)
+    number = next_revision(source.engine, source.night, plan.society.slug)
+    key = RevisionKey(run_id=source.run_id, slug=plan.society.slug, revision=number)
     terms = scoring_terms(plan)
     tally = Tally(terms.checks)
 
@@ -76,7 +75,7 @@ def score(source: ScoringInput, plan: SocietyPlan, scored_at: str, revision: int
     def numbers() -> Iterator[Measure]:
         yield from tally.measures()  # asked for only when every verdict has been added
 
-    return save_revision(source.engine, key, scored(), numbers(), scored_at)
+    return save_revision(source.engine, key, scored(), numbers(), scored_at, rescore)
 
 
 def responses(source: ScoringInput, plan: SocietyPlan) -> Iterator[tuple[Item, Response]]:

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
@@ -38,6 +38,7 @@ from harness.store.runs import (
     CallCounts,
     Run,
     RunSociety,
+    Supersession,
     answer_ends,
     begin_sitting,
     complete_run,
@@ -50,7 +51,7 @@ from harness.store.runs import (
     sittings_that_reached,
     sum_tokens,
 )
-from harness.store.scores import use_terms
+from harness.store.terms import use_terms
 from harness.testset.model import Item, Society
 
 WrapClient = Callable[[GatewayClient], GatewayClient]
@@ -103,7 +104,17 @@ class OpenRun:
     plans: tuple[SocietyPlan, ...]
 
 
-def open_run(place: Workplace, night: date, societies: Sequence[Society]) -> OpenRun:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Superseding:
+    """Why a new run takes the place of others, and of which: run ids by society slug."""
+
+    reason: str
+    runs: Mapping[str, str]
+
+
+def open_run(
+    place: Workplace, night: date, societies: Sequence[Society], superseding: Superseding | None = None
+) -> OpenRun:
     """The night's unfinished run with what it froze, or a new run that freezes these societies' folders now."""
     runs = find_runs(place.engine, night.isoformat())
     for run in runs:
@@ -124,9 +135,20 @@ def open_run(place: Workplace, night: date, societies: Sequence[Society]) -> Ope
     parts = [_frozen(place, run, plan) for plan in plans]
     for plan in plans:
         if plan.terms is not None:
-            use_terms(place.engine, plan.society.slug, plan.terms.version, plan.terms.sha256, run.night)
-    create_run(place.engine, run, parts)
+            use_terms(place.engine, plan.society.slug, plan.society.id, plan.terms, run.night)
+    create_run(place.engine, run, parts, _supersessions(run, superseding))
     return OpenRun(run=run, plans=plans)
+
+
+def _supersessions(run: Run, superseding: Superseding | None) -> list[Supersession]:
+    if superseding is None:
+        return []
+    return [
+        Supersession(
+            run_id=run_id, slug=slug, by_run_id=run.run_id, reason=superseding.reason, recorded_at=run.started_at
+        )
+        for slug, run_id in superseding.runs.items()
+    ]
 
 
 def frozen_plans(engine: Engine, blobs: BlobStore, run: Run) -> tuple[SocietyPlan, ...]:

@@ -170,7 +170,7 @@ def warnings_of(result: EvalResult) -> tuple[str, ...]:
     told = [encodable(text) for text in result.warnings]
     if not result.official:
         told.append("provisional: not the official run of its night")
-    if result.window == "calendar_month":
+    if result.window == "calendar_month" and not result.pooled:
         told.append("indicative: the floor's window is a calendar month, of which this is one night")
     if result.demo:
         told.append(SAMPLE_WARNING)

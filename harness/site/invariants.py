@@ -14,7 +14,7 @@ from harness.site.model import EvalResult
 from harness.site.tables import SavedTables
 
 _SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", re.ASCII)
-_NIGHT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+_NIGHT: Final = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?", re.ASCII)
 
 _OTHER_BASE: Final = ("correctness_when_retrieved",)
 """Measures over expectations whose base is a part of the valid ones."""
@@ -83,7 +83,7 @@ def _measure(result: EvalResult, measure: Measure) -> Iterator[str]:
 
 
 def _floors(result: EvalResult) -> Iterator[str]:
-    if result.window != "night":
+    if result.window != "night" and not result.pooled:
         return  # a month pools its nights: its counts are not this night's
     for assessment in result.assessments:
         name, counted = assessment.floor.measure, assessment.counted

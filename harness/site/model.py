@@ -57,6 +57,7 @@ class EvalResult:
     """Everything that is published of one society, night and revision, and nothing held out.
 
     `rows` may be called again and again: each call streams the items in the tables' fixed order (by item hash).
+    A month's result pools its nights: `night` is then its label, `2026-11`.
     Times are UTC text. `gateway_faults` counts by reason, `citation_faults` by diagnosis shape. `examples` are public
     examples of the style, strictly parsed. `demo` marks sample output.
     """
@@ -99,3 +100,8 @@ class EvalResult:
     contact: str
     demo: bool
     rows: Callable[[], Iterator[ItemRow]] = field(repr=False)
+
+    @property
+    def pooled(self) -> bool:
+        """Whether this is a month of nights, not one night."""
+        return len(self.night) == len("2026-11")

@@ -103,7 +103,8 @@ def render_eval(
         ),
         moment=moment_text,
         floors=floor_rows(document, [assessment.reasons for assessment in result.assessments]),
-        indicative=result.window == "calendar_month",
+        pooled=result.pooled,
+        indicative=result.window == "calendar_month" and not result.pooled,
         change=None
         if previous is None or document.previous is None
         else change_sentence(document.previous, previous.better, previous.worse, previous.compared),

@@ -150,7 +150,7 @@ def _publish_result(build: Build, result: EvalResult, assets: Assets, base_url: 
         build.path(draft).rename(build.path(revision))
     if _rank(build, night) <= (document.official, document.night, document.revision):
         _show_at(build, page, night, revision)
-    if _rank(build, society) <= (document.official, document.night, document.revision):
+    if not result.pooled and _rank(build, society) <= (document.official, document.night, document.revision):
         _show_at(build, page, society, revision)
     return Published(slug=result.slug, night=result.night, revision=result.revision, address=f"/{revision}/")
 

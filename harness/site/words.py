@@ -98,7 +98,10 @@ def status_words(status: str) -> StatusWords:
 
 
 def day_text(night: str) -> str:
-    """A night as people write it: `29 November 2026`."""
+    """A night as people write it: `29 November 2026`; a month: `November 2026`."""
+    if len(night) == len("2026-11"):
+        first = date.fromisoformat(f"{night}-01")
+        return f"{_MONTHS[first.month - 1]} {first.year}"
     day = date.fromisoformat(night)
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 

@@ -13,14 +13,15 @@ _WORST_FIRST: Final = (Status.BREACHED, Status.NOT_RUN, Status.INSUFFICIENT_DATA
 NO_CREDIT: Final = "0"
 
 
-def assess(terms: Terms, floor: Floor, counted: Counted) -> Assessment:
+def assess(terms: Terms, floor: Floor, counted: Counted, missed_nights: int | None = None) -> Assessment:
     """Status, tier and target credit of one floor and window; no float takes part.
 
+    `missed_nights`: of a month's nights under the terms, those that were not run or insufficient; None for a night.
     Raises ValueError where the counts contradict each other: a decision about money is never made from those.
     """
     if not 0 <= counted.good <= counted.valid <= counted.outcomes.valid:
         raise ValueError(f"good {counted.good}, valid {counted.valid} of {counted.outcomes.valid} measured")
-    status, reasons = _status(terms, floor, counted)
+    status, reasons = _status(terms, floor, counted, missed_nights)
     tier = tier_of(floor, Fraction(counted.good, counted.valid)) if status is Status.BREACHED else None
     return Assessment(
         floor=floor,
@@ -55,12 +56,13 @@ def tier_of(floor: Floor, ratio: Fraction) -> Tier:
     raise ValueError(f"no tier of {floor.measure} holds {ratio}; tiers tile [0, {floor.floor})")
 
 
-def _status(terms: Terms, floor: Floor, counted: Counted) -> tuple[Status, tuple[str, ...]]:
+def _status(terms: Terms, floor: Floor, counted: Counted, missed: int | None) -> tuple[Status, tuple[str, ...]]:
     outcomes = counted.outcomes
     if counted.calls_sent == 0:
         return Status.NOT_RUN, ("no call was sent",)
     reasons = []
-    if outcomes.harness_error > Fraction(terms.max_error_rate) * outcomes.planned:
+    # A month's nights were each held to that share: those above it are among the missed ones.
+    if missed is None and outcomes.harness_error > Fraction(terms.max_error_rate) * outcomes.planned:
         reasons.append(
             f"{outcomes.harness_error} of {outcomes.planned} expectations ended in a failure of our own, "
             f"more than a share of {terms.max_error_rate}"
@@ -70,6 +72,10 @@ def _status(terms: Terms, floor: Floor, counted: Counted) -> tuple[Status, tuple
     if counted.valid == 0 or reasons:
         return Status.INSUFFICIENT_DATA, tuple(reasons) or ("no valid expectation",)
     if not is_below(floor, counted.good, counted.valid):
+        if missed is not None and missed > terms.max_missed_nights:
+            return Status.INSUFFICIENT_DATA, (
+                f"{missed} nights were not run or had no sufficient data, more than {terms.max_missed_nights}",
+            )
         return Status.MET, ()
     if outcomes.gateway_error and counted.valid == outcomes.valid:  # a base of what was retrieved holds none of them
         reasons.append(

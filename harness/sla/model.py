@@ -83,12 +83,14 @@ class LedgerEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """The fold of a subject's events: current state, assessed status, target and what is billable (decimal strings)."""
+    """The fold of a subject's events: state, assessed status, and percents as decimal strings: the target that stands,
+    the one last assessed (a void or a dispute may have set another), and what has been final."""
 
     subject: str
     revision: int
     state: State
     status: Status
     target_percent: str
+    assessed_percent: str
     billable_percent: str
     data: Mapping[str, Any]

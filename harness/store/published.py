@@ -1,10 +1,10 @@
 """Reads for the public pages: what was measured around the calls, joined to the verdicts in the published order."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, and_, func, select
+from sqlalchemy import Engine, Select, and_, func, literal, or_, select, union_all
 
 from harness.scoring.model import ItemScore
 from harness.store import wire
@@ -38,15 +38,10 @@ class CallTotals:
     usable: int
 
 
-def iter_published(engine: Engine, key: RevisionKey) -> Iterator[PublishedItem]:
-    """Every item of a revision by published id."""
-    answer = select(ANSWER).where(is_last_answer(key.run_id, key.slug)).subquery()
-    query = (
-        select(SCORE.c.item_hash, SCORE.c.verdict, answer.c.latency_ms, answer.c.attempts, answer.c.tokens_returned)
-        .join_from(SCORE, answer, SCORE.c.item_id == answer.c.item_id, isouter=True)
-        .where(SCORE.c.run_id == key.run_id, SCORE.c.slug == key.slug, SCORE.c.revision == key.revision)
-        .order_by(SCORE.c.item_hash)
-    )
+def iter_published(engine: Engine, keys: Sequence[RevisionKey]) -> Iterator[PublishedItem]:
+    """Every item of the revisions by published id; those of one item together, in the order of the revisions."""
+    found = union_all(*(_published(key, place) for place, key in enumerate(keys))).subquery()
+    query = select(found).order_by(found.c.item_hash, found.c.place)
     with streaming(engine, query, BATCH) as rows:
         for row in rows:
             yield PublishedItem(
@@ -56,6 +51,22 @@ def iter_published(engine: Engine, key: RevisionKey) -> Iterator[PublishedItem]:
                 attempts=row.attempts or 0,
                 tokens_returned=row.tokens_returned,
             )
+
+
+def _published(key: RevisionKey, place: int) -> Select[*tuple[Any, ...]]:
+    answer = select(ANSWER).where(is_last_answer(key.run_id, key.slug)).subquery()
+    return (
+        select(
+            SCORE.c.item_hash,
+            literal(place).label("place"),
+            SCORE.c.verdict,
+            answer.c.latency_ms,
+            answer.c.attempts,
+            answer.c.tokens_returned,
+        )
+        .join_from(SCORE, answer, SCORE.c.item_id == answer.c.item_id, isouter=True)
+        .where(SCORE.c.run_id == key.run_id, SCORE.c.slug == key.slug, SCORE.c.revision == key.revision)
+    )
 
 
 def call_totals(engine: Engine, run_id: str, slug: str) -> CallTotals:
@@ -81,14 +92,14 @@ def call_totals(engine: Engine, run_id: str, slug: str) -> CallTotals:
     )
 
 
-def latency_percentile(engine: Engine, run_id: str, slug: str, percent: int, usable: int) -> int | None:
-    """The nearest-rank percentile of usable answers' latency, whole milliseconds; None without any."""
+def latency_percentile(engine: Engine, run_ids: Sequence[str], slug: str, percent: int, usable: int) -> int | None:
+    """The nearest-rank percentile of the runs' usable answers' latency, whole milliseconds; None without any."""
     if not usable:
         return None
     rank = -(-percent * usable // 100)
     query = (
         select(ANSWER.c.latency_ms)
-        .where(is_last_answer(run_id, slug), ANSWER.c.reason.is_(None))
+        .where(or_(*(is_last_answer(run_id, slug) for run_id in run_ids)), ANSWER.c.reason.is_(None))
         .order_by(ANSWER.c.latency_ms)
         .offset(max(rank, 1) - 1)
         .limit(1)

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Engine, and_, func, insert, select, update
+from sqlalchemy import ColumnElement, Engine, and_, func, insert, or_, select, update
 
 from harness.store.engine import reading, streaming, writing
-from harness.store.schema import ANSWER, RUN, RUN_SOCIETY
+from harness.store.schema import ANSWER, ASSESSMENT, REVISION, RUN, RUN_SOCIETY, SUPERSESSION
 from harness.store.transcripts import Transcript
 
 PAGE: Final = 5_000
@@ -82,11 +82,77 @@ class AnswerRow:
     place: int
 
 
-def create_run(engine: Engine, run: Run, societies: Sequence[RunSociety]) -> None:
-    """Record a new run with everything it froze, in one transaction."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supersession:
+    """A society's part of a run that a later run of the same night takes the place of, once that one is complete."""
+
+    run_id: str
+    slug: str
+    by_run_id: str
+    reason: str
+    recorded_at: str
+
+
+def create_run(
+    engine: Engine, run: Run, societies: Sequence[RunSociety], superseded: Sequence[Supersession] = ()
+) -> None:
+    """Record a new run with everything it froze and what it supersedes, in one transaction."""
     with writing(engine) as connection:
         connection.execute(insert(RUN).values(**asdict(run)))
         connection.execute(insert(RUN_SOCIETY), [asdict(society) for society in societies])
+        if superseded:
+            connection.execute(insert(SUPERSESSION), [asdict(each) for each in superseded])
+
+
+def find_supersessions(engine: Engine, night: str) -> list[Supersession]:
+    """What the runs of a night supersede, whether or not they are complete yet."""
+    query = select(SUPERSESSION).join_from(SUPERSESSION, RUN, SUPERSESSION.c.by_run_id == RUN.c.run_id)
+    with reading(engine) as connection:
+        return [Supersession(**row._mapping) for row in connection.execute(query.where(RUN.c.night == night))]
+
+
+def revised_parts(engine: Engine, since: str) -> set[tuple[str, str]]:
+    """(society slug, night) of what was rescored, or superseded another run, since that time (UTC text)."""
+    rescored = select(REVISION.c.slug, RUN.c.night).join_from(RUN, REVISION, RUN.c.run_id == REVISION.c.run_id)
+    superseded = select(SUPERSESSION.c.slug, RUN.c.night).join_from(
+        RUN, SUPERSESSION, RUN.c.run_id == SUPERSESSION.c.by_run_id
+    )
+    query = rescored.where(REVISION.c.reason.is_not(None), REVISION.c.scored_at >= since).union(
+        superseded.where(SUPERSESSION.c.recorded_at >= since)
+    )
+    with reading(engine) as connection:
+        return {(row.slug, row.night) for row in connection.execute(query)}
+
+
+def unassessed_nights(engine: Engine, before: str) -> list[str]:
+    """Nights before that one, oldest first, with an open run, or a complete one whose latest scoring of some society
+    is missing or not assessed against its floors."""
+    latest = (
+        select(REVISION.c.run_id, REVISION.c.slug, func.max(REVISION.c.revision).label("revision"))
+        .group_by(REVISION.c.run_id, REVISION.c.slug)
+        .subquery()
+    )
+    assessed = select(ASSESSMENT.c.run_id).where(
+        ASSESSMENT.c.run_id == latest.c.run_id,
+        ASSESSMENT.c.slug == latest.c.slug,
+        ASSESSMENT.c.revision == latest.c.revision,
+    )
+    part = RUN_SOCIETY.c
+    owing = or_(
+        RUN.c.state == "open",
+        latest.c.revision.is_(None),
+        and_(part.window.is_not(None), ~assessed.exists()),
+    )
+    query = (
+        select(RUN.c.night)
+        .join_from(RUN, RUN_SOCIETY, RUN.c.run_id == part.run_id)
+        .join(latest, and_(latest.c.run_id == part.run_id, latest.c.slug == part.slug), isouter=True)
+        .where(RUN.c.night < before, owing)
+        .distinct()
+        .order_by(RUN.c.night)
+    )
+    with reading(engine) as connection:
+        return list(connection.execute(query).scalars())
 
 
 def find_runs(engine: Engine, night: str | None = None) -> list[Run]:

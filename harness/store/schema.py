@@ -104,6 +104,10 @@ REVISION = Table(
     Column("scorer_version", Integer, nullable=False),
     Column("scored_at", TEXT, nullable=False),
     Column("scores_sha256", TEXT, nullable=False),
+    Column("reason", TEXT),  # of a rescore; null: the night's own scoring, as for the next three
+    Column("gold_sha256", TEXT),  # the folder, as frozen for a gold correction, whose gold counts
+    Column("testset_version", TEXT),
+    Column("testset_sha256", TEXT),
     PrimaryKeyConstraint("run_id", "slug", "revision"),
     ForeignKeyConstraint(["run_id", "slug"], ["run_society.run_id", "run_society.slug"]),
 )
@@ -174,6 +178,8 @@ TERMS_USE = Table(
     Column("sha256", TEXT, nullable=False),
     Column("first_night", TEXT, nullable=False),
     Column("last_night", TEXT, nullable=False),
+    Column("society_id", TEXT),
+    Column("terms", TEXT),  # the Terms as JSON, with the `effective_to` last seen; null: used under schema 0001 only
     PrimaryKeyConstraint("slug", "version"),
     comment="Terms are frozen by their first use (sla.md).",
 )
@@ -203,5 +209,84 @@ SETTLEMENT_EVENTS = Table(
     UniqueConstraint("subject", "revision"),
 )
 
+SETTLEMENT = Table(
+    "settlement",
+    METADATA,
+    Column("subject", TEXT, primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+    Column("slug", TEXT, nullable=False),
+    Column("month", TEXT, nullable=False),  # of the window: 2026-11
+    Column("state", TEXT, nullable=False),
+    Column("closes_at", TEXT, nullable=False),  # when the dispute clock runs out
+    Column("finalized_at", TEXT),
+    ForeignKeyConstraint(["seq"], ["settlement_events.seq"]),
+    comment="Each subject's latest event with what it is looked up by; made of the events alone.",
+)
+
+ACT = Table(
+    "act",
+    METADATA,
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("event_id", TEXT, nullable=False),
+    Column("actor", TEXT, nullable=False),
+    Column("note", TEXT, nullable=False),
+    Column("recorded_at", TEXT, nullable=False),
+    ForeignKeyConstraint(["seq"], ["settlement_events.seq"]),
+    comment="Who brought an event about by hand, and what they noted; never served.",
+)
+
+SUPERSESSION = Table(
+    "supersession",
+    METADATA,
+    Column("run_id", TEXT, nullable=False),
+    Column("slug", TEXT, nullable=False),
+    Column("by_run_id", TEXT, nullable=False),
+    Column("reason", TEXT, nullable=False),
+    Column("recorded_at", TEXT, nullable=False),
+    PrimaryKeyConstraint("run_id", "slug"),
+    ForeignKeyConstraint(["run_id", "slug"], ["run_society.run_id", "run_society.slug"]),
+    ForeignKeyConstraint(["by_run_id"], ["run.run_id"]),
+)
+
+POOLING = Table(
+    "pooling",
+    METADATA,
+    Column("slug", TEXT, nullable=False),
+    Column("month", TEXT, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("basis_sha256", TEXT, nullable=False),  # of the runs and revisions pooled
+    Column("recorded_at", TEXT, nullable=False),
+    PrimaryKeyConstraint("slug", "month", "revision"),
+)
+
+TOKEN = Table(
+    "token",
+    METADATA,
+    Column("token_id", TEXT, primary_key=True),
+    Column("name", TEXT, nullable=False),
+    Column("scopes", TEXT, nullable=False),  # separated by spaces
+    Column("secret_sha256", TEXT, nullable=False),
+    Column("created_at", TEXT, nullable=False),
+    Column("expires_at", TEXT),  # null: never
+    Column("revoked_at", TEXT),
+)
+
+ACKNOWLEDGEMENT = Table(
+    "acknowledgement",
+    METADATA,
+    Column("idempotency_key", TEXT, primary_key=True),
+    Column("subject", TEXT, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("invoice_ref", TEXT, nullable=False),
+    Column("token_id", TEXT, nullable=False),
+    Column("request_sha256", TEXT, nullable=False),
+    Column("recorded_at", TEXT, nullable=False),
+    ForeignKeyConstraint(["subject", "revision"], ["settlement_events.subject", "settlement_events.revision"]),
+)
+
+Index(None, SETTLEMENT.c.month, SETTLEMENT.c.subject)
+Index(None, SETTLEMENT.c.state, SETTLEMENT.c.closes_at)
+Index(None, SETTLEMENT.c.finalized_at)
+Index(None, ACKNOWLEDGEMENT.c.subject)
 Index(None, RUN.c.night)
 Index(None, SCORE.c.run_id, SCORE.c.slug, SCORE.c.revision, SCORE.c.item_hash, unique=True)

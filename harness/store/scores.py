@@ -2,19 +2,18 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, func, insert, select
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
-from harness.errors import StoreError
 from harness.scoring.model import SCORER_VERSION, ItemScore, Measure
 from harness.sla.model import Assessment
 from harness.store import wire
 from harness.store.engine import reading, streaming, writing
-from harness.store.schema import ASSESSMENT, FAULT, MEASURE, REVISION, SCORE, TERMS_USE
+from harness.store.schema import ASSESSMENT, FAULT, MEASURE, REVISION, RUN, SCORE
 
 BATCH: Final = 2_000
 """Rows written at a time."""
@@ -34,7 +33,8 @@ class RevisionKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """What is known of a revision. `scores_sha256` is over its verdict rows in item order."""
+    """What is known of a revision. `scores_sha256` is over its verdict rows in item order. The others are set by a
+    rescore: its reason and, where the gold was corrected, the frozen folder that has it with its test set."""
 
     run_id: str
     slug: str
@@ -42,10 +42,24 @@ class Revision:
     scorer_version: int
     scored_at: str
     scores_sha256: str
+    reason: str | None = None
+    gold_sha256: str | None = None
+    testset_version: str | None = None
+    testset_sha256: str | None = None
 
     @property
     def key(self) -> RevisionKey:
         return RevisionKey(run_id=self.run_id, slug=self.slug, revision=self.revision)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescore:
+    """Why a revision was made from stored transcripts, and whose gold it has (None: that night's)."""
+
+    reason: str
+    gold_sha256: str | None = None
+    testset_version: str | None = None
+    testset_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +72,6 @@ class Scored:
     faults: Mapping[int, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TermsUse:
-    """A version of terms that has been used; nights as ISO dates."""
-
-    slug: str
-    version: int
-    sha256: str
-    first_night: str
-    last_night: str
-
-
 def latest_revision(engine: Engine, run_id: str, slug: str) -> Revision | None:
     query = select(REVISION).where(REVISION.c.run_id == run_id, REVISION.c.slug == slug)
     with reading(engine) as connection:
@@ -76,15 +79,28 @@ def latest_revision(engine: Engine, run_id: str, slug: str) -> Revision | None:
     return None if row is None else Revision(**row._mapping)
 
 
+def next_revision(engine: Engine, night: str, slug: str) -> int:
+    """The number of the next revision of a society's night, over all runs of that night."""
+    query = select(func.max(REVISION.c.revision)).join_from(REVISION, RUN, REVISION.c.run_id == RUN.c.run_id)
+    with reading(engine) as connection:
+        return (connection.execute(query.where(RUN.c.night == night, REVISION.c.slug == slug)).scalar() or 0) + 1
+
+
 def save_revision(
-    engine: Engine, key: RevisionKey, scored: Iterable[Scored], measures: Iterable[Measure], scored_at: str
+    engine: Engine,
+    key: RevisionKey,
+    scored: Iterable[Scored],
+    measures: Iterable[Measure],
+    scored_at: str,
+    rescore: Rescore | None = None,
 ) -> Revision:
     """Store a revision in one transaction. `measures` is read after all of `scored` has been, which may come in any
     order: the digest is over the verdict rows in the order of item ids."""
+    rescored = {} if rescore is None else asdict(rescore)
     with writing(engine) as connection:
         # The parent row comes first for the foreign keys; its digest is known only after the rows were streamed.
         placeholder = {"scorer_version": SCORER_VERSION, "scored_at": scored_at, "scores_sha256": ""}
-        connection.execute(insert(REVISION).values(**key.columns(), **placeholder))
+        connection.execute(insert(REVISION).values(**key.columns(), **placeholder, **rescored))
         for batch in _batches(scored):
             rows = [
                 {
@@ -119,6 +135,7 @@ def save_revision(
         scorer_version=SCORER_VERSION,
         scored_at=scored_at,
         scores_sha256=digest.hexdigest(),
+        **rescored,
     )
 
 
@@ -179,29 +196,6 @@ def load_assessments(engine: Engine, key: RevisionKey) -> list[Assessment]:
     query = select(ASSESSMENT.c.assessment).where(*_at(ASSESSMENT.c, key)).order_by(ASSESSMENT.c.measure)
     with reading(engine) as connection:
         return [wire.ASSESSMENT.decode(text) for text in connection.execute(query).scalars()]
-
-
-def used_terms(engine: Engine, slug: str) -> list[TermsUse]:
-    """Versions of terms that a night has used, by version."""
-    query = select(TERMS_USE).where(TERMS_USE.c.slug == slug).order_by(TERMS_USE.c.version)
-    with reading(engine) as connection:
-        return [TermsUse(**row._mapping) for row in connection.execute(query)]
-
-
-def use_terms(engine: Engine, slug: str, version: int, sha256: str, night: str) -> None:
-    """Record that a night uses this version, freezing it. Raises StoreError where an earlier use had another digest."""
-    here = (TERMS_USE.c.slug == slug, TERMS_USE.c.version == version)
-    with writing(engine, exclusive=True) as connection:
-        row = connection.execute(select(TERMS_USE).where(*here)).one_or_none()
-        if row is None:
-            connection.execute(
-                insert(TERMS_USE).values(slug=slug, version=version, sha256=sha256, first_night=night, last_night=night)
-            )
-        elif row.sha256 != sha256:
-            raise StoreError(f"{slug}: terms version {version} was used before with other contents; restore them")
-        else:
-            nights = {"first_night": min(night, row.first_night), "last_night": max(night, row.last_night)}
-            connection.execute(TERMS_USE.update().where(*here).values(nights))
 
 
 def _insert_faults(connection: Connection, key: RevisionKey, batch: Sequence[Scored]) -> None:

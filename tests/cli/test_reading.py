@@ -103,7 +103,7 @@ def test_flags_list_show_and_verify(night: Place) -> None:
     assert shown == [event.body for event in night.events() if "_sae_" in event.subject]
     unknown = night.run("flags", "show", "slf_x")
     assert unknown.returncode == 2
-    assert night.run("flags", "verify").stdout == "3 events, the chain is whole\n"
+    assert night.run("flags", "verify").stdout == "3 events, the chain is whole and the journal has each of them\n"
 
 
 def test_error_a_tampered_event_is_named(night: Place, tmp_path: Path) -> None:
@@ -120,10 +120,10 @@ def test_error_a_tampered_event_is_named(night: Place, tmp_path: Path) -> None:
 
 
 def test_the_schema_version_is_told(night: Place, tmp_path: Path) -> None:
-    assert night.run("db", "current").stdout == "0001\n"
+    assert night.run("db", "current").stdout == "0002\n"
     empty = Place(folder=tmp_path)
-    assert empty.run("db", "current").stdout == "none: the database is empty (this release needs 0001)\n"
-    assert empty.run("db", "upgrade").stdout == "schema version 0001\n"
+    assert empty.run("db", "current").stdout == "none: the database is empty (this release needs 0002)\n"
+    assert empty.run("db", "upgrade").stdout == "schema version 0002\n"
 
 
 def test_stats_count_the_sample(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from harness.reference.server import ReferenceSettings, running_gateway
 from harness.scoring.model import ItemScore
 from harness.sla.model import LedgerEvent
 from harness.store.engine import open_engine
-from harness.store.ledger import iter_events
+from harness.store.journal import Journal
+from harness.store.ledger import Ledger
 from harness.store.runs import Run, find_runs, run_societies
 from harness.store.scores import iter_scores, latest_revision
 from tests.shared import TESTSETS
@@ -97,7 +98,7 @@ class Place:
 
     def events(self) -> list[LedgerEvent]:
         with self.engine() as engine:
-            return list(iter_events(engine))
+            return list(Ledger(engine, Journal(self.reports / "store" / "ledger.jsonl")).events())
 
     def report(self) -> Any:
         """The JSON report of the only run."""

@@ -53,7 +53,7 @@ def test_a_breach_is_a_result_and_fails_only_on_request(tmp_path: Path) -> None:
         assert again.returncode == 3, again.stderr
         verified = place.run("flags", "verify")
         listed = place.run("flags", "list", "--format", "json")
-    assert verified.stdout == f"{len(place.events())} events, the chain is whole\n"
+    assert verified.stdout == f"{len(place.events())} events, the chain is whole and the journal has each of them\n"
     flags = json.loads(listed.stdout)
     assert [(flag["society"]["slug"], flag["status"]) for flag in flags] == [("sae", "breached")]
     assert flags[0]["state"] == "final"  # SAE's sample terms have dispute_days = 0

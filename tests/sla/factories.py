@@ -1,14 +1,16 @@
 """One-line makers of floors, terms, counts, evaluations and ledgers; the default is 190 of 200 against 0.95."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from harness.scoring.model import Interval, Outcomes
 from harness.sla.assess import assess
+from harness.sla.evaluation import Coverage, Evaluated, Evidence
 from harness.sla.ledger import LedgerSettings, record_event
-from harness.sla.model import Counted, LedgerEvent
-from harness.sla.settlement import Evaluated, Evidence, draft_events, fold
+from harness.sla.model import Assessment, Counted, EventDraft, LedgerEvent, Settlement, Status
+from harness.sla.settlement import after_draft, draft_clock, draft_events, fold
 from harness.sla.windows import night_window
 from harness.testset.model import Floor, Terms, Tier
 
@@ -18,6 +20,7 @@ TIERS: Final = (
     Tier(below="0.80", at_least="0", credit_percent="100"),
 )
 NIGHT: Final = date(2026, 11, 29)
+SUBJECT: Final = "slf_asme_citation_correctness_2026-11-29"
 NOW: Final = datetime(2026, 11, 30, 2, 30, tzinfo=UTC)
 SETTINGS: Final = LedgerSettings(source="urn:citehouse:test", type_prefix="com.citehouse.eval.")
 EVIDENCE: Final = Evidence(
@@ -72,6 +75,7 @@ def evaluated(good: int = 190, valid: int = 200, *, under: Terms | None = None, 
         "terms": in_force,
         "assessment": assess(in_force, in_force.floors[0], counts),
         "window": night_window(NIGHT),
+        "coverage": Coverage(expected=1),
         "interval": Interval(method="wilson", low=0.9104218518612240, high=0.9726173545974364, n_effective=200.0)
         if counts.valid
         else None,
@@ -81,15 +85,101 @@ def evaluated(good: int = 190, valid: int = 200, *, under: Terms | None = None, 
     return Evaluated(**(fields | changes))
 
 
+def said(status: Status, percent: str = "0", *, under: Terms | None = None, **changes: Any) -> Evaluated:
+    """An evaluation that comes to this status and, where it is a breach, to a tier with this credit."""
+    breached = status is Status.BREACHED
+    tier = Tier(below="0.95", at_least="0", credit_percent=percent) if breached else None
+    in_force = under or terms()
+    counts = counted(0, 0, sent=0) if status is Status.NOT_RUN else counted(150)
+    assessment = Assessment(
+        floor=in_force.floors[0],
+        status=status,
+        counted=counts,
+        tier=tier,
+        target_percent=percent if breached else "0",
+    )
+    return evaluated(counts=counts, under=in_force, assessment=assessment, **changes)
+
+
+def breach(percent: str, *, days: int = 30, **changes: Any) -> Evaluated:
+    """A breach with that credit, under terms with so many days to dispute."""
+    return said(Status.BREACHED, percent, under=terms(dispute_days=days), **changes)
+
+
+def record(
+    events: Iterable[LedgerEvent], drafts: Iterable[EventDraft], now: datetime = NOW, by: LedgerSettings = SETTINGS
+) -> list[LedgerEvent]:
+    """The ledger with the drafts as its next events."""
+    recorded = list(events)
+    for draft in drafts:
+        recorded.append(record_event(draft, by, recorded[-1] if recorded else None, now.isoformat()))
+    return recorded
+
+
 def extend(
     ledger: Iterable[LedgerEvent], evaluation: Evaluated, now: datetime = NOW, settings: LedgerSettings = SETTINGS
 ) -> list[LedgerEvent]:
     """The ledger with the events that the evaluation adds at `now`."""
     events = list(ledger)
     settlement = fold(event for event in events if event.subject == evaluation.subject)
-    for draft in draft_events(settlement, evaluation, now):
-        events.append(record_event(draft, settings, events[-1] if events else None, now.isoformat()))
-    return events
+    return record(events, draft_events(settlement, evaluation, now), now, settings)
+
+
+def act(
+    events: Sequence[LedgerEvent],
+    decide: Callable[[Settlement], EventDraft],
+    now: datetime = NOW,
+    subject: str = SUBJECT,
+) -> list[LedgerEvent]:
+    """The ledger with what a person decides at `now`: after what the clock has done by then, before what it does at
+    once. Nothing is added where the decision is refused."""
+    before, after = act_drafts(folded(events, subject), decide, now)
+    return record(events, (*before, *after), now)
+
+
+def act_drafts(
+    settlement: Settlement, decide: Callable[[Settlement], EventDraft], now: datetime
+) -> tuple[tuple[EventDraft, ...], tuple[EventDraft, ...]]:
+    """What the clock has done by `now`, and the decision with what the clock does at once."""
+    before = draft_clock(settlement, now)
+    decided = decide(after_draft(before[-1]) if before else settlement)
+    return before, (decided, *draft_clock(after_draft(decided), now))
+
+
+def tick(events: Sequence[LedgerEvent], now: datetime, subject: str = SUBJECT) -> list[LedgerEvent]:
+    """The ledger with what the passing of time alone adds to a settlement by `now`."""
+    return record(events, draft_clock(folded(events, subject), now), now)
+
+
+def folded(events: Iterable[LedgerEvent], subject: str = SUBJECT) -> Settlement:
+    """The settlement of a subject that the ledger has."""
+    settlement = fold(event for event in events if event.subject == subject)
+    assert settlement is not None
+    return settlement
+
+
+def settlement(evaluation: Evaluated, now: datetime = NOW) -> Settlement:
+    """The settlement that a first evaluation makes."""
+    return after_draft(draft_events(None, evaluation, now)[-1])
+
+
+def kinds(events: Sequence[LedgerEvent]) -> list[str]:
+    """What happened: `evaluated`, `revised` and so on."""
+    prefix, suffix = "com.citehouse.eval.window.", ".v1"
+    assert all(event.type.startswith(prefix) and event.type.endswith(suffix) for event in events)
+    return [event.type.removeprefix(prefix).removesuffix(suffix) for event in events]
+
+
+def standing(events: Iterable[LedgerEvent], subject: str = SUBJECT) -> tuple[str, str, str, str]:
+    """State, status, target and billable percent as they are now."""
+    now = folded(events, subject)
+    return now.state.value, now.status.value, now.target_percent, now.billable_percent
+
+
+def data_of(event: LedgerEvent) -> dict[str, Any]:
+    """The data that an event's body carries."""
+    found: dict[str, Any] = json.loads(event.body)["data"]
+    return found
 
 
 def ledger(*goods: int, under: Terms | None = None) -> list[LedgerEvent]:

@@ -1,172 +1,65 @@
-"""The life of a settlement: its first events whole, and the laws over any history of assessments."""
+"""The life of a settlement: what an assessment changes of it, what the passing of time does, and when."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
-from fractions import Fraction
-from itertools import pairwise
+from dataclasses import replace
+from datetime import timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from harness.sla.ledger import find_broken_link
-from harness.sla.model import LedgerEvent, Settlement
-from harness.sla.settlement import draft_events, draft_finalization, fold
-from harness.sla.windows import night_window, subject_of
-from tests.sla.factories import NOW, counted, evaluated, extend, floor, ledger, terms
-
-SUBJECT = "slf_asme_citation_correctness_2026-11-29"
-
-
-def folded(events: Sequence[LedgerEvent]) -> Settlement:
-    settlement = fold(events)
-    assert settlement is not None
-    return settlement
-
-
-def kinds(events: Sequence[LedgerEvent]) -> list[str]:
-    return [event.type.removeprefix("com.citehouse.eval.window.") for event in events]
-
-
-def standing(events: Sequence[LedgerEvent]) -> tuple[str, str, str, str]:
-    now = folded(events)
-    return now.state.value, now.status.value, now.target_percent, now.billable_percent
-
-
-def data_of(event: LedgerEvent) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(event.body)["data"]
-    return found
-
-
-def test_a_night_is_its_whole_utc_date() -> None:
-    window = night_window(date(2026, 12, 31))
-    assert (window.kind, window.label) == ("night", "2026-12-31")
-    assert (window.start, window.end) == (datetime(2026, 12, 31, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC))
-    assert subject_of("asme", "mrr", window) == "slf_asme_mrr_2026-12-31"
-
-
-def test_the_first_event_says_everything() -> None:
-    evaluation = evaluated(189, warnings=("test set changed",))
-    first, second = draft_events(None, evaluation, NOW)
-    expected = {
-        "subject": SUBJECT,
-        "revision": 1,
-        "state": "open",
-        "status": "breached",
-        "society": {"id": "ASME", "slug": "asme"},
-        "terms_version": 3,
-        "terms_sha256": "3" * 64,
-        "objective": {"measure": "citation_correctness", "floor": "0.95", "rule": "point"},
-        "window": {
-            "kind": "night",
-            "label": "2026-11-29",
-            "start": "2026-11-29T00:00:00Z",
-            "end": "2026-11-30T00:00:00Z",
-        },
-        "measured": {
-            "good": 189,
-            "valid": 200,
-            "ratio": "0.945000",
-            "interval": {"method": "wilson", "confidence": "0.95", "low": "0.910421", "high": "0.972618"},
-        },
-        "outcomes": {
-            "planned": 200,
-            "correct": 189,
-            "incorrect": 11,
-            "missing": 0,
-            "gateway_error": 0,
-            "harness_error": 0,
-        },
-        "coverage": {"nights_expected": 1, "nights_measured": 1, "nights_missed": []},
-        "target_percent": "10",
-        "billable_percent": "0",
-        "tier": {"below": "0.95", "at_least": "0.90", "credit_percent": "10"},
-        "reason": None,
-        "dispute": {"opens": "2026-11-30T02:30:00Z", "closes": "2026-11-30T02:30:00Z"},
-        "finalized_at": None,
-        "evidence": {
-            "page_url": "https://eval.example/standards/asme/eval/2026-11-29/r1/",
-            "scores_url": "https://eval.example/standards/asme/eval/2026-11-29/r1/scores.csv",
-            "scores_sha256": "5" * 64,
-            "testset_version": "2026.11",
-            "testset_sha256": "7" * 64,
-            "scorer_version": 1,
-            "harness_version": "0.1.0",
-            "run_id": "run-1",
-        },
-        "warnings": ["test set changed"],
-        "claim": {"study": "s"},
-    }
-    assert (first.subject, first.revision, first.type, first.time) == (
-        SUBJECT,
-        1,
-        "window.evaluated.v1",
-        "2026-11-30T00:00:00Z",
-    )
-    assert first.data == expected
-    assert list(first.data) == list(expected)
-    assert (second.subject, second.revision, second.type, second.time) == (
-        SUBJECT,
-        2,
-        "window.finalized.v1",
-        "2026-11-30T00:00:00Z",
-    )
-    assert second.data == expected | {
-        "revision": 2,
-        "state": "final",
-        "billable_percent": "10",
-        "finalized_at": "2026-11-30T02:30:00Z",
-    }
-
-
-@pytest.mark.parametrize(
-    ("counts", "status", "missed"),
-    [
-        (counted(0, 0, harness=200, sent=0), "not_run", ["2026-11-29"]),
-        (counted(0, 0, harness=200, sent=5), "insufficient_data", []),
-    ],
+from harness.sla.acts import draft_dispute
+from harness.sla.model import LedgerEvent, Status
+from harness.sla.settlement import (
+    after_draft,
+    clock_of,
+    draft_clock,
+    draft_events,
+    fold,
+    is_news,
+    settlement_after,
+    utc_seconds,
 )
-def test_without_a_valid_expectation_there_is_no_ratio_and_no_claim(
-    counts: Any, status: str, missed: list[str]
-) -> None:
-    events = extend([], evaluated(counts=counts))
-    data = data_of(events[0])
-    assert (data["status"], data["measured"], data["claim"]) == (status, {"good": 0, "valid": 0}, None)
-    assert data["coverage"]["nights_missed"] == missed
-    assert standing(events) == ("final", status, "0", "0")
+from tests.sla.factories import (
+    NOW,
+    SUBJECT,
+    act,
+    breach,
+    counted,
+    data_of,
+    evaluated,
+    extend,
+    folded,
+    kinds,
+    ledger,
+    said,
+    settlement,
+    standing,
+    terms,
+    tick,
+)
 
-
-def test_why_nothing_was_decided_stands_among_the_warnings() -> None:
-    data = data_of(extend([], evaluated(40, 40, warnings=("test set changed",)))[0])
-    assert data["warnings"] == ["40 valid expectations, fewer than 59", "test set changed"]
-
-
-def test_a_ratio_has_as_many_decimals_as_its_floor_and_never_crosses_it() -> None:
-    under = terms(floors=(floor("0.99999999"),))
-    data = data_of(extend([], evaluated(199_999_997, 199_999_999, under=under))[0])
-    assert data["status"] == "breached"
-    assert data["measured"]["ratio"] == "0.99999998"
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+SECOND = timedelta(seconds=1)
+TICK = timedelta(microseconds=1)
+LATER = timedelta(days=30)
 
 
 @pytest.mark.parametrize(
     ("goods", "events", "end"),
     [
-        ((190,), ["evaluated.v1", "finalized.v1"], ("final", "met", "0", "0")),
-        ((189,), ["evaluated.v1", "finalized.v1"], ("final", "breached", "10", "10")),
-        ((190, 190, 200), ["evaluated.v1", "finalized.v1"], ("final", "met", "0", "0")),
+        ((190,), ["evaluated", "finalized"], ("final", "met", "0", "0")),
+        ((189,), ["evaluated", "finalized"], ("final", "breached", "10", "10")),
+        ((190, 190, 200), ["evaluated", "finalized"], ("final", "met", "0", "0")),
         (
             (189, 179),
-            ["evaluated.v1", "finalized.v1", "revised.v1", "finalized.v1"],
+            ["evaluated", "finalized", "revised", "finalized"],
             ("final", "breached", "25", "25"),
         ),
-        ((179, 189), ["evaluated.v1", "finalized.v1"], ("final", "breached", "25", "25")),
-        ((179, 190), ["evaluated.v1", "finalized.v1", "revised.v1"], ("final", "met", "25", "25")),
+        ((179, 189), ["evaluated", "finalized"], ("final", "breached", "25", "25")),
+        ((179, 190), ["evaluated", "finalized", "revised"], ("final", "met", "25", "25")),
         (
             (179, 190, 0),
-            ["evaluated.v1", "finalized.v1", "revised.v1", "revised.v1", "finalized.v1"],
+            ["evaluated", "finalized", "revised", "revised", "finalized"],
             ("final", "breached", "100", "100"),
         ),
     ],
@@ -179,10 +72,10 @@ def test_without_a_time_to_dispute(goods: tuple[int, ...], events: list[str], en
 @pytest.mark.parametrize(
     ("goods", "events", "end"),
     [
-        ((189,), ["evaluated.v1"], ("open", "breached", "10", "0")),
-        ((189, 189, 188), ["evaluated.v1"], ("open", "breached", "10", "0")),
-        ((189, 190), ["evaluated.v1", "revised.v1"], ("open", "met", "0", "0")),
-        ((189, 179, 189), ["evaluated.v1", "revised.v1", "revised.v1"], ("open", "breached", "10", "0")),
+        ((189,), ["evaluated"], ("open", "breached", "10", "0")),
+        ((189, 189, 188), ["evaluated"], ("open", "breached", "10", "0")),
+        ((189, 190), ["evaluated", "revised"], ("open", "met", "0", "0")),
+        ((189, 179, 189), ["evaluated", "revised", "revised"], ("open", "breached", "10", "0")),
     ],
 )
 def test_before_it_is_final(goods: tuple[int, ...], events: list[str], end: tuple[str, ...]) -> None:
@@ -192,7 +85,7 @@ def test_before_it_is_final(goods: tuple[int, ...], events: list[str], end: tupl
 
 def test_a_status_that_turns_after_final_is_told_though_the_target_stays() -> None:
     events = extend(extend([], evaluated(counts=counted(40, 40))), evaluated(200), NOW + timedelta(hours=1))
-    assert kinds(events) == ["evaluated.v1", "finalized.v1", "revised.v1"]
+    assert kinds(events) == ["evaluated", "finalized", "revised"]
     assert standing(events) == ("final", "met", "0", "0")
     assert data_of(events[2])["finalized_at"] == data_of(events[1])["finalized_at"]
 
@@ -203,7 +96,7 @@ def test_a_target_that_stays_keeps_its_tier_and_the_times_of_its_clock() -> None
     assert (data["status"], data["measured"]["good"], data["target_percent"]) == ("met", 190, "25")
     assert {name: data[name] for name in ("tier", "dispute", "finalized_at")} == {
         "tier": {"below": "0.90", "at_least": "0.80", "credit_percent": "25"},
-        "dispute": {"opens": "2026-11-30T02:30:00Z", "closes": "2026-11-30T02:30:00Z"},
+        "dispute": {"opens": "2026-11-30T02:30:00Z", "closes": "2026-11-30T02:30:00Z", "decide_by": None},
         "finalized_at": "2026-11-30T02:30:00Z",
     }
 
@@ -212,7 +105,10 @@ def test_a_rise_after_final_opens_again_and_what_was_final_stays_billable() -> N
     _, final, opened, closed = ledger(189, 100)
     assert data_of(final)["billable_percent"] == "10"
     assert (data_of(opened)["state"], data_of(opened)["target_percent"]) == ("open", "100")
-    assert (data_of(opened)["billable_percent"], data_of(opened)["finalized_at"]) == ("10", None)
+    assert (data_of(opened)["billable_percent"], data_of(opened)["finalized_at"]) == (
+        "10",
+        "2026-11-30T02:30:00Z",
+    )
     assert (data_of(closed)["state"], data_of(closed)["billable_percent"]) == ("final", "100")
 
 
@@ -221,17 +117,17 @@ def test_what_was_final_stays_the_least_while_a_rise_is_open() -> None:
     events: list[LedgerEvent] = []
     for hours, good in ((0, 189), (24, 100), (25, 190)):
         events = extend(events, evaluated(good, under=under), NOW + timedelta(hours=hours))
-    assert kinds(events) == ["evaluated.v1", "finalized.v1", "revised.v1", "revised.v1"]
+    assert kinds(events) == ["evaluated", "finalized", "revised", "revised"]
     assert standing(events) == ("open", "met", "10", "10")
-    (final,) = draft_finalization(folded(events), NOW + timedelta(hours=49))
+    (final,) = draft_clock(folded(events), NOW + timedelta(hours=49))
     assert (final.data["target_percent"], final.data["billable_percent"]) == ("10", "10")
 
 
 @pytest.mark.parametrize(
     ("seconds", "events", "end"),
     [
-        (-1, ["evaluated.v1", "revised.v1"], ("open", "met", "0", "0")),
-        (0, ["evaluated.v1", "finalized.v1", "revised.v1"], ("final", "met", "25", "25")),
+        (-1, ["evaluated", "revised"], ("open", "met", "0", "0")),
+        (0, ["evaluated", "finalized", "revised"], ("final", "met", "25", "25")),
     ],
 )
 def test_a_clock_that_ran_out_is_final_before_an_assessment_that_comes_late(
@@ -249,25 +145,15 @@ def test_a_revision_says_its_code() -> None:
     assert [data_of(event)["reason"] for event in events] == [None, None, "gold_corrected", "gold_corrected"]
 
 
-@pytest.mark.parametrize(("seconds", "final"), [(-1, False), (0, True), (1, True)])
-def test_it_is_final_when_the_days_to_dispute_have_passed(seconds: int, final: bool) -> None:
-    settlement = folded(ledger(189, under=terms(dispute_days=30)))
-    closes = NOW + timedelta(days=30, seconds=seconds)
-    drafts = draft_finalization(settlement, closes)
-    assert len(drafts) == final
-    for draft in drafts:
-        assert (draft.revision, draft.data["state"], draft.data["billable_percent"]) == (2, "final", "10")
-
-
 def test_error_finalizing_would_take_a_credit_back() -> None:
-    settlement = replace(folded(ledger(189, under=terms(dispute_days=30))), billable_percent="25")
+    lowered = replace(settlement(breach("10")), billable_percent="25")
     with pytest.raises(ValueError) as caught:
-        draft_finalization(settlement, NOW + timedelta(days=30))
+        draft_clock(lowered, NOW + LATER)
     assert str(caught.value) == f"{SUBJECT}: finalizing would lower what is billable"
 
 
 def test_what_is_final_is_not_finalized_again() -> None:
-    assert draft_finalization(folded(ledger(189)), NOW + timedelta(days=400)) == ()
+    assert draft_clock(folded(ledger(189)), NOW + timedelta(days=400)) == ()
 
 
 def test_without_events_there_is_no_settlement() -> None:
@@ -281,75 +167,137 @@ def test_error_a_revision_is_missing() -> None:
     assert str(caught.value) == f"{SUBJECT}: revision 3 stands where 2 is due"
 
 
-@dataclass
-class Life:
-    """A settlement told again in plain numbers: what sla.md says of it, without events."""
-
-    target: int = 0
-    billable: int = 0
-    final: bool = False
-    closes: int | None = None
-
-    def assess(self, percent: int, status_changed: bool, hour: int, days: int) -> None:
-        if self.closes is not None and hour >= self.closes:
-            self._end()
-        kept = percent <= self.target if self.final else max(percent, self.billable) == self.target
-        if kept and (self.final or not status_changed):
-            return
-        self.target, self.final, self.closes = max(percent, self.billable), False, hour + 24 * days
-        if days == 0:
-            self._end()
-
-    def _end(self) -> None:
-        self.billable, self.final, self.closes = self.target, True, None
+def test_error_a_first_event_is_no_revision() -> None:
+    _, second = ledger(189)
+    with pytest.raises(ValueError) as caught:
+        fold([second])
+    assert str(caught.value) == f"{SUBJECT}: revision 2 stands where 1 is due"
 
 
-STEPS = st.lists(st.tuples(st.integers(0, 30), st.sampled_from([200, 189, 179, 100])), min_size=1, max_size=10)
-PERCENT = {200: 0, 189: 10, 179: 25, 100: 100}
+def test_the_fold_is_the_last_event_and_needs_no_other() -> None:
+    events = ledger(189, 179)
+    for count in range(1, len(events) + 1):
+        assert fold(events[:count]) == settlement_after(events[count - 1])
 
 
-@settings(max_examples=150)
-@given(steps=STEPS, days=st.sampled_from([0, 1, 2]))
-def test_any_history_comes_to_what_the_plain_rules_say(steps: list[tuple[int, int]], days: int) -> None:
-    events: list[LedgerEvent] = []
-    life, hour, before = Life(), 0, None
-    for passed, good in steps:
-        hour += passed
-        evaluation = evaluated(good, under=terms(dispute_days=days))
-        events = extend(events, evaluation, NOW + timedelta(hours=hour))
-        assert extend(events, evaluation, NOW + timedelta(hours=hour)) == events
-        status = "met" if good == 200 else "breached"
-        life.assess(PERCENT[good], before != status, hour, days)
-        before = status
-        state = "final" if life.final else "open"
-        assert standing(events) == (state, status, str(life.target), str(life.billable))
+@pytest.mark.parametrize("evaluation", [breach("25"), said(Status.MET, under=terms(dispute_days=30))])
+@pytest.mark.parametrize("late", [timedelta(0), TICK, SECOND - TICK])
+def test_it_is_final_when_the_days_to_dispute_have_passed_and_never_before(evaluation: Any, late: timedelta) -> None:
+    recorded_at = NOW + late
+    written = extend([], evaluation, recorded_at)
+    closes = NOW + LATER + (SECOND if late else timedelta(0))
+    assert folded(written).data["dispute"]["closes"] == utc_seconds(closes)
+    assert closes - recorded_at >= LATER
+    assert kinds(tick(written, recorded_at + LATER - TICK)) == ["evaluated"]
+    assert kinds(tick(written, closes - TICK)) == ["evaluated"]
+    assert kinds(tick(written, closes)) == ["evaluated", "finalized"]
+    assert data_of(tick(written, closes)[-1])["finalized_at"] == utc_seconds(closes)
 
 
-@settings(max_examples=60)
-@given(steps=STEPS, days=st.sampled_from([0, 1, 2]))
-def test_every_event_of_any_history_says_something_new_and_takes_no_credit_back(
-    steps: list[tuple[int, int]], days: int
-) -> None:
-    events: list[LedgerEvent] = []
-    hour = 0
-    for passed, good in steps:
-        hour += passed
-        events = extend(events, evaluated(good, under=terms(dispute_days=days)), NOW + timedelta(hours=hour))
-    assert [event.revision for event in events] == list(range(1, len(events) + 1))
-    for event, following in pairwise(map(data_of, events)):
-        assert any(event[name] != following[name] for name in ("status", "state", "target_percent"))
-        assert Fraction(event["billable_percent"]) <= Fraction(following["billable_percent"])
-        assert Fraction(following["billable_percent"]) <= Fraction(following["target_percent"])
-    assert find_broken_link(events) is None
+def test_no_days_to_dispute_have_passed_at_once_in_whatever_part_of_a_second() -> None:
+    for part in (timedelta(0), TICK, SECOND - TICK):
+        events = extend([], breach("25", days=0), NOW + part)
+        assert kinds(events) == ["evaluated", "finalized"]
+        assert [data_of(event)["dispute"]["closes"] for event in events] == ["2026-11-30T02:30:00Z"] * 2
 
 
-def test_no_event_carries_a_float() -> None:
-    def numbers(value: Any) -> list[Any]:
-        if isinstance(value, dict):
-            return [number for each in value.values() for number in numbers(each)]
-        if isinstance(value, list):
-            return [number for each in value for number in numbers(each)]
-        return [value]
+def test_times_are_utc_whatever_zone_the_clock_is_in() -> None:
+    india = timezone(timedelta(hours=5, minutes=30))
+    (there,) = draft_events(None, breach("25"), NOW.astimezone(india))
+    (here,) = draft_events(None, breach("25"), NOW)
+    assert there == here
+    assert draft_clock(after_draft(here), (NOW + LATER).astimezone(india)) == draft_clock(
+        after_draft(here), NOW + LATER
+    )
 
-    leaves = [leaf for event in ledger(189, 100) for leaf in numbers(data_of(event))]
-    assert {type(leaf) for leaf in leaves} == {str, int, type(None)}
+
+def test_a_late_look_finalizes_when_it_looks() -> None:
+    (final,) = draft_clock(settlement(breach("25")), NOW + 40 * DAY)
+    assert (final.data["finalized_at"], final.data["billable_percent"]) == ("2027-01-09T02:30:00Z", "25")
+
+
+def test_every_revision_before_final_has_a_clock_of_its_own() -> None:
+    events = extend(extend([], breach("25")), breach("10"), NOW + 29 * DAY)
+    assert data_of(events[-1])["dispute"] == {
+        "opens": "2026-12-29T02:30:00Z",
+        "closes": "2027-01-28T02:30:00Z",
+        "decide_by": None,
+    }
+    assert tick(events, NOW + 59 * DAY - TICK) == events
+    assert standing(tick(events, NOW + 59 * DAY)) == ("final", "breached", "10", "10")
+
+
+def test_a_reopened_settlement_keeps_its_last_finalization_until_it_is_final_again() -> None:
+    events = tick(extend([], breach("10")), NOW + LATER)
+    events = extend(events, breach("25"), NOW + 40 * DAY)
+    events = extend(events, said(Status.MET, under=terms(dispute_days=30)), NOW + 41 * DAY)
+    events = extend(events, breach("100"), NOW + 42 * DAY)
+    events = act(events, lambda stands: draft_dispute(stands, NOW + 43 * DAY), NOW + 43 * DAY)
+    assert kinds(events) == ["evaluated", "finalized", "revised", "revised", "revised", "disputed"]
+    for event in events[1:]:
+        data = data_of(event)
+        assert (data["billable_percent"], data["finalized_at"]) == ("10", "2026-12-30T02:30:00Z")
+    assert [data_of(event)["target_percent"] for event in events[2:]] == ["25", "10", "100", "100"]
+    closed = tick(events, NOW + 73 * DAY)
+    assert kinds(closed)[6:] == ["resolved", "finalized"]
+    assert data_of(closed[-2])["finalized_at"] == "2026-12-30T02:30:00Z"
+    assert (data_of(closed[-1])["billable_percent"], data_of(closed[-1])["finalized_at"]) == (
+        "100",
+        "2027-02-11T02:30:00Z",
+    )
+
+
+def test_a_lower_assessment_after_final_changes_nothing_at_all() -> None:
+    events = extend([], breach("25", days=0))
+    assert extend(events, breach("10", days=0), NOW + HOUR) == events
+
+
+def test_a_status_told_after_final_starts_no_clock_and_stays_final() -> None:
+    events = tick(extend([], breach("25")), NOW + LATER)
+    told = extend(events, said(Status.NOT_RUN, under=terms(dispute_days=30)), NOW + 31 * DAY)
+    assert kinds(told) == ["evaluated", "finalized", "revised"]
+    assert standing(told) == ("final", "not_run", "25", "25")
+    assert data_of(told[-1])["dispute"] == data_of(events[-1])["dispute"]
+    assert data_of(told[-1])["assessed_percent"] == "0"
+    assert tick(told, NOW + 400 * DAY) == told
+
+
+@pytest.mark.parametrize("days", [0, 30])
+@pytest.mark.parametrize(
+    ("one", "other"), [("0", "0.0"), ("0.0", "0"), ("10", "10.0"), ("12.50", "12.5"), ("100", "100.00")]
+)
+def test_two_spellings_of_a_percent_are_one_target(one: str, other: str, days: int) -> None:
+    events = extend([], breach(one, days=days))
+    assert extend(events, breach(other, days=days), NOW + HOUR) == events
+    assert not is_news(folded(events), breach(other, days=days).assessment)
+
+
+def test_the_contracts_own_spelling_of_a_percent_is_kept() -> None:
+    assert standing(extend([], breach("12.50", days=0))) == ("final", "breached", "12.50", "12.50")
+
+
+def test_an_event_is_news_exactly_when_it_is_written() -> None:
+    before = extend([], breach("10", days=0))
+    for status, percent in (
+        (Status.MET, "0"),
+        (Status.BREACHED, "5"),
+        (Status.BREACHED, "10"),
+        (Status.BREACHED, "25"),
+    ):
+        evaluation = said(status, percent, under=terms(dispute_days=0))
+        written = extend(before, evaluation, NOW + HOUR)
+        assert is_news(folded(before), evaluation.assessment) == (written != before)
+
+
+def test_a_first_evaluation_has_no_reason_whichever_scoring_came_first() -> None:
+    assert data_of(extend([], breach("10", reason="gold_corrected"))[0])["reason"] is None
+
+
+def test_the_clock_says_when_it_moves_a_settlement_next() -> None:
+    opened = extend([], breach("10"))
+    assert clock_of(folded(opened).data) == "2026-12-30T02:30:00Z"
+    disputed = act(opened, lambda stands: draft_dispute(stands, NOW + DAY), NOW + DAY)
+    assert clock_of(folded(disputed).data) == "2026-12-31T02:30:00Z"
+    assert clock_of({"dispute": {"opens": "2026-11-30T02:30:00Z", "closes": "2026-12-30T02:30:00Z"}}) == (
+        "2026-12-30T02:30:00Z"
+    )

@@ -73,7 +73,10 @@ def test_text_sorts_by_code_point_and_foreign_keys_hold(engine: Engine) -> None:
     assert _names(engine) == ids == sorted(ids)
     with pytest.raises(StoreError, match=r"FOREIGN KEY|foreign key"), writing(engine) as connection:
         connection.execute(
-            text("INSERT INTO revision VALUES ('no such run', 'asme', 1, 1, '2026-03-01T03:00:00.000000Z', '')")
+            text(
+                "INSERT INTO revision (run_id, slug, revision, scorer_version, scored_at, scores_sha256) "
+                "VALUES ('no such run', 'asme', 1, 1, '2026-03-01T03:00:00.000000Z', '')"
+            )
         )
 
 

@@ -10,8 +10,8 @@ from harness.errors import StoreError
 from harness.sla.ledger import find_broken_link, record_event
 from harness.sla.model import EventDraft, LedgerEvent
 from harness.store.engine import open_engine, writing
-from harness.store.ledger import append_events, count_events, iter_events
 from tests.sla.factories import SETTINGS
+from tests.store.journals import ledger_of
 from tests.store.processes import at_once
 
 RECORDED_AT = "2026-03-02T02:30:00.000000Z"
@@ -22,13 +22,25 @@ EACH = 15
 def _next(subject: str, history: Sequence[LedgerEvent], last: LedgerEvent | None) -> LedgerEvent:
     end = "2026-03-02T00:00:00.000000Z"
     revision = len(history) + 1
-    data = {"subject": subject, "revision": revision, "window": {"end": end}, "measured": {"ratio": "0.950000"}}
+    data = {
+        "subject": subject,
+        "revision": revision,
+        "state": "open",
+        "status": "met",
+        "society": {"id": "ASME", "slug": "asme"},
+        "window": {"kind": "night", "label": "2026-03-01", "end": end},
+        "measured": {"ratio": "0.950000"},
+        "target_percent": "0",
+        "billable_percent": "0",
+        "dispute": {"opens": end, "closes": end, "decide_by": None},
+        "finalized_at": None,
+    }
     draft = EventDraft(subject=subject, revision=revision, type="window.evaluated.v1", time=end, data=data)
     return record_event(draft, SETTINGS, last, RECORDED_AT)
 
 
 def _append(engine: Engine, subject: str) -> Sequence[LedgerEvent]:
-    return append_events(engine, subject, lambda history, last: [_next(subject, history, last)])
+    return ledger_of(engine).append(subject, lambda history, last: [_next(subject, history, last)])
 
 
 def _append_many(url: str, number: int) -> list[int]:
@@ -66,21 +78,21 @@ def test_four_writers_at_once_leave_no_gap(
     given = writers(database_url)
     assert all(numbers == sorted(numbers) for numbers in given)
     assert sorted(number for numbers in given for number in numbers) == list(range(1, 4 * EACH + 1))
-    events = list(iter_events(engine))
+    events = list(ledger_of(engine).events())
     assert [event.seq for event in events] == list(range(1, 4 * EACH + 1))
     assert find_broken_link(events) is None
-    assert count_events(engine) == 4 * EACH
+    assert ledger_of(engine).count() == 4 * EACH
 
 
 def test_events_come_back_as_they_were(engine: Engine) -> None:
     first, second = _append(engine, "slf_ä")[0], _append(engine, "slf_b")[0]
     third = _append(engine, "slf_ä")[0]
-    assert list(iter_events(engine)) == [first, second, third]
-    assert list(iter_events(engine, after=1)) == [second, third]
-    assert list(iter_events(engine, subject="slf_ä")) == [first, third]
-    assert list(iter_events(engine, after=1, subject="slf_ä")) == [third]
-    assert list(iter_events(engine, after=3)) == []
-    assert count_events(engine) == 3
+    assert list(ledger_of(engine).events()) == [first, second, third]
+    assert list(ledger_of(engine).events(after=1)) == [second, third]
+    assert list(ledger_of(engine).events(subject="slf_ä")) == [first, third]
+    assert list(ledger_of(engine).events(after=1, subject="slf_ä")) == [third]
+    assert list(ledger_of(engine).events(after=3)) == []
+    assert ledger_of(engine).count() == 3
 
 
 def test_a_decision_sees_the_subjects_history_and_the_ledgers_last_event(engine: Engine) -> None:
@@ -90,17 +102,17 @@ def test_a_decision_sees_the_subjects_history_and_the_ledgers_last_event(engine:
         seen.append((list(history), last))
         return []
 
-    append_events(engine, "a", decide)
+    ledger_of(engine).append("a", decide)
     first, other, second = _append(engine, "a")[0], _append(engine, "b")[0], _append(engine, "a")[0]
-    append_events(engine, "a", decide)
-    append_events(engine, "b", decide)
-    append_events(engine, "c", decide)
+    ledger_of(engine).append("a", decide)
+    ledger_of(engine).append("b", decide)
+    ledger_of(engine).append("c", decide)
     assert seen == [([], None), ([first, second], second), ([other], second), ([], second)]
 
 
 def test_a_decision_for_nothing_writes_nothing(engine: Engine) -> None:
-    assert append_events(engine, "a", lambda _history, _last: []) == []
-    assert count_events(engine) == 0
+    assert ledger_of(engine).append("a", lambda _history, _last: []) == []
+    assert ledger_of(engine).count() == 0
 
 
 def test_a_decision_for_several_writes_them_all(engine: Engine) -> None:
@@ -108,8 +120,8 @@ def test_a_decision_for_several_writes_them_all(engine: Engine) -> None:
         one = _next("a", history, last)
         return [one, _next("a", [*history, one], one)]
 
-    assert append_events(engine, "a", decide) == list(iter_events(engine))
-    assert count_events(engine) == 2
+    assert ledger_of(engine).append("a", decide) == list(ledger_of(engine).events())
+    assert ledger_of(engine).count() == 2
 
 
 class Stop(Exception):
@@ -121,8 +133,8 @@ def test_error_a_decision_that_breaks_off_writes_nothing_and_lets_others_write(e
         raise Stop
 
     with pytest.raises(Stop):
-        append_events(engine, "a", decide)
-    assert count_events(engine) == 0
+        ledger_of(engine).append("a", decide)
+    assert ledger_of(engine).count() == 0
     assert [event.seq for event in _append(engine, "a")] == [1]
 
 
@@ -133,5 +145,5 @@ def test_error_a_number_given_twice_writes_nothing(engine: Engine) -> None:
         return [_next("b", history, last), _next("c", history, last)]
 
     with pytest.raises(StoreError, match=r"append-only|duplicate key value"):
-        append_events(engine, "b", decide)
-    assert [event.subject for event in iter_events(engine)] == ["a"]
+        ledger_of(engine).append("b", decide)
+    assert [event.subject for event in ledger_of(engine).events()] == ["a"]

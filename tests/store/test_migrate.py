@@ -50,7 +50,7 @@ def test_error_a_version_of_another_release_is_named(engine: Engine, make: Calla
     with pytest.raises(StoreError) as caught:
         make(engine)
     assert str(caught.value) == (
-        f"database {shown(engine.url)}: found schema version 9999; expected 0001. "
+        f"database {shown(engine.url)}: found schema version 9999; expected 0002. "
         "Run `harness db upgrade` with a release that knows both, or restore a backup."
     )
     assert current(engine) == "9999"

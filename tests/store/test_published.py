@@ -30,7 +30,7 @@ from tests.store.factories import IDS_BY_CODE_POINT, answer, key, revised, score
 def _published(engine: Engine, here: RevisionKey) -> list[tuple[str, str, int | None, int, int | None]]:
     return [
         (each.item_hash, each.score.item, each.latency_ms, each.attempts, each.tokens_returned)
-        for each in iter_published(engine, here)
+        for each in iter_published(engine, [here])
     ]
 
 
@@ -43,16 +43,16 @@ def test_items_come_by_published_id_beside_their_last_answer(engine: Engine) -> 
     answer(engine, transcript("i1", ms=30, tokens_returned=9), transcript("i3", "aci"), sitting=2, segment="s2")
     answer(engine, transcript("i3"), run_id="r2")
     assert _published(engine, here) == [("B", "i2", 20, 1, 7), ("a", "i3", None, 0, None), ("z", "i1", 30, 1, 9)]
-    assert next(iter_published(engine, key(2))) == PublishedItem(
+    assert next(iter_published(engine, [key(2)])) == PublishedItem(
         item_hash="q", score=score("i1"), latency_ms=30, attempts=1, tokens_returned=9
     )
-    assert list(iter_published(engine, key(3))) == []
+    assert list(iter_published(engine, [key(3)])) == []
 
 
 def test_published_ids_sort_by_code_point(engine: Engine) -> None:
     started(engine)
     here = revised(engine, *(scored(item, published=item) for item in reversed(IDS_BY_CODE_POINT)))
-    assert [each.item_hash for each in iter_published(engine, here)] == list(IDS_BY_CODE_POINT)
+    assert [each.item_hash for each in iter_published(engine, [here])] == list(IDS_BY_CODE_POINT)
 
 
 def test_totals_are_sums_over_the_last_answers(engine: Engine) -> None:
@@ -84,7 +84,7 @@ def test_without_answers_there_are_no_figures(engine: Engine) -> None:
         asked=0, attempts=0, billed=0, tokens_returned=0, first_answer_at=None, last_answer_at=None, usable=0
     )
     assert call_totals(engine, "r1", "asme") == totals
-    assert latency_percentile(engine, "r1", "asme", 50, 0) is None
+    assert latency_percentile(engine, ["r1"], "asme", 50, 0) is None
     assert count_reasons(engine, "r1", "asme") == {}
     assert count_diagnoses(engine, key()) == {}
 
@@ -126,7 +126,7 @@ def test_a_percentile_is_the_nearest_rank(engine: Engine, values: list[int], per
     failed = transcript("failed", ms=7, reason=Reason.TIMEOUT)
     answer(engine, *(transcript(f"i{n}", ms=ms) for n, ms in enumerate(values)), failed, run_id=run_id)
     for percent in sorted(percents):
-        found = latency_percentile(engine, run_id, "asme", percent, len(values))
+        found = latency_percentile(engine, [run_id], "asme", percent, len(values))
         assert found == _nearest_rank(values, percent) == sorted(values)[ceil(percent * len(values) / 100) - 1]
 
 
@@ -134,7 +134,7 @@ def test_a_percentile_is_the_nearest_rank(engine: Engine, values: list[int], per
 def test_known_percentiles(engine: Engine, percent: int, expected: int) -> None:
     started(engine)
     answer(engine, *(transcript(f"i{ms}", ms=ms) for ms in (40, 20, 50, 15, 35)))
-    assert latency_percentile(engine, "r1", "asme", percent, 5) == expected
+    assert latency_percentile(engine, ["r1"], "asme", percent, 5) == expected
 
 
 def test_no_read_is_planned_as_each_row_against_all(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_no_read_is_planned_as_each_row_against_all(tmp_path: Path) -> None:
         def _keep(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
             sent.append((statement, parameters))
 
-        assert len(list(iter_published(engine, here))) == len(list(iter_answers(engine, "r1", "asme"))) + 1
+        assert len(list(iter_published(engine, [here]))) == len(list(iter_answers(engine, "r1", "asme"))) + 1
         call_totals(engine, "r1", "asme")
         event.remove(engine, "before_cursor_execute", _keep)
         with reading(engine) as connection:

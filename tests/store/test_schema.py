@@ -56,9 +56,9 @@ def test_upgrading_again_changes_nothing(engine: Engine) -> None:
 def test_error_a_schema_of_another_release_is_refused(engine: Engine) -> None:
     with writing(engine) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(StoreError, match=r"found schema version 9999; expected 0001"):
+    with pytest.raises(StoreError, match=r"found schema version 9999; expected 0002"):
         require_current(engine)
-    with pytest.raises(StoreError, match=r"found schema version 9999; expected 0001"):
+    with pytest.raises(StoreError, match=r"found schema version 9999; expected 0002"):
         upgrade(engine)
 
 

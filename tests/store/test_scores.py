@@ -21,7 +21,6 @@ from harness.store.scores import (
     BATCH,
     Revision,
     Scored,
-    TermsUse,
     find_score,
     iter_faults,
     iter_scores,
@@ -30,8 +29,6 @@ from harness.store.scores import (
     load_measures,
     save_assessments,
     save_revision,
-    use_terms,
-    used_terms,
 )
 from harness.testset.model import Floor, Tier
 from tests.store.factories import (
@@ -263,22 +260,3 @@ def test_assessments_are_stored_once(engine: Engine) -> None:
     assert load_assessments(engine, second) == []
     save_assessments(engine, second, kept[:1], SCORED_AT)
     assert load_assessments(engine, second) == kept[:1]
-
-
-def test_terms_are_frozen_by_their_first_use(engine: Engine) -> None:
-    assert used_terms(engine, "asme") == []
-    for version, sha256, night in (
-        (10, "a", "2026-03-05"),
-        (9, "b", "2026-03-01"),
-        (10, "a", "2026-03-07"),
-        (10, "a", "2026-03-06"),
-        (10, "a", "2026-03-04"),
-    ):
-        use_terms(engine, "asme", version, sha256, night)
-    use_terms(engine, "aci", 9, "c", "2026-03-09")
-    with pytest.raises(StoreError, match="asme: terms version 10 was used before with other contents"):
-        use_terms(engine, "asme", 10, "x", "2026-03-08")
-    assert used_terms(engine, "asme") == [
-        TermsUse(slug="asme", version=9, sha256="b", first_night="2026-03-01", last_night="2026-03-01"),
-        TermsUse(slug="asme", version=10, sha256="a", first_night="2026-03-04", last_night="2026-03-07"),
-    ]
