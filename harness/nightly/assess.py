@@ -14,6 +14,7 @@ from harness.sla.assess import assess
 from harness.sla.model import Assessment, Counted
 from harness.sla.terms import Usage, frozen_faults
 from harness.store.published import call_totals
+from harness.store.runs import nights_without_terms
 from harness.store.scores import load_measures, save_assessments
 from harness.store.terms import used_terms
 from harness.testset.model import Society
@@ -45,7 +46,7 @@ def frozen_terms_problems(engine: Engine, society: Society, file: Path) -> list[
             expected=fault.expected,
             remedy=fault.remedy,
         )
-        for fault in frozen_faults(used, society.terms)
+        for fault in frozen_faults(used, society.terms, nights_without_terms(engine, society.slug))
     ]
 
 

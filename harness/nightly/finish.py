@@ -12,6 +12,7 @@ from harness.nightly.publish import cite_unpublished, publish_societies
 from harness.nightly.sitting import close_passed_run
 from harness.nightly.stages import Stages, canaries_of, results_of, score_night
 from harness.site.model import EvalResult
+from harness.store.ledger import LedgerBehind
 from harness.store.runs import find_runs
 
 Stage = Literal["score", "assess", "publish", "emit"]
@@ -22,10 +23,10 @@ def finish_night(stages: Stages, night: date, through: Stage = "emit") -> tuple[
 
     Each stage is done once; doing it again changes nothing. A run that is still open when the night's window is over is
     completed first. The results are empty where only scoring was asked for. Raises UsageError where nothing of the
-    night is complete, PublishRefused when publishing was refused: settlements are written all the same.
+    night is complete, PublishRefused when publishing was refused: settlements are written all the same. A ledger that
+    refuses (LedgerBehind) is raised when the rest is done: the next nightly settles what it then can.
     """
-    if through == "emit":
-        close_clocks(stages.emitter)  # a clock that ran out waits for no publishing
+    behind = closed_clocks(stages) if through == "emit" else None  # a clock that ran out waits for no publishing
     _close_passed_runs(stages, night)
     runs = [run for run in find_runs(stages.place.engine, night.isoformat()) if run.state == "complete"]
     if not runs:
@@ -39,6 +40,8 @@ def finish_night(stages: Stages, night: date, through: Stage = "emit") -> tuple[
     if through == "assess":
         return tuple(results)
     cited, refused = cite(stages, results, canaries_of(scored))
+    if behind is not None:
+        raise behind
     if through == "emit":
         for each, result in zip(scored, results, strict=True):
             if (citing := cited.get((result.slug, result.revision))) is not None:
@@ -46,6 +49,16 @@ def finish_night(stages: Stages, night: date, through: Stage = "emit") -> tuple[
     if refused is not None:
         raise refused
     return tuple(results)
+
+
+def closed_clocks(stages: Stages) -> LedgerBehind | None:
+    """Close what time has closed; the ledger's refusal, where it takes no event."""
+    try:
+        close_clocks(stages.emitter)
+        stages.emitter.ledger.journalled()
+    except LedgerBehind as error:
+        return error
+    return None
 
 
 def cite(

@@ -7,8 +7,7 @@ from typing import Final
 
 from harness.errors import InvalidInput, StoreError, UsageError
 from harness.nightly.closing import close_through
-from harness.nightly.emit import close_clocks
-from harness.nightly.finish import finish_night
+from harness.nightly.finish import closed_clocks, finish_night
 from harness.nightly.sitting import Superseding, ask_run, open_run
 from harness.nightly.societies import valid_societies
 from harness.nightly.stages import Stages
@@ -52,11 +51,12 @@ def run_night(
     With `supersede`, a reason code, the societies whose official run is insufficient_data are asked again in a new run.
     Raises InvalidInput when no asked-for folder is valid, UsageError outside of the night's window when something is
     left to ask, NightLocked, NothingMeasured and Interrupted as their modules say; what an earlier night could not be
-    finished for is raised last, when tonight is done.
+    finished for is raised last, when tonight is done. A ledger that refuses (LedgerBehind) keeps nothing from being
+    asked, since a night that has passed never can be: it is raised when tonight is published.
     """
     place = stages.place
-    close_clocks(stages.emitter)
-    arrears = close_through(stages, before=night)
+    behind = closed_clocks(stages)
+    arrears = close_through(stages, before=night) if behind is None else []
     with hold_night(place.engine, place.locks, night.isoformat(), place.clock) as lease:
         report = collect_night(stages, night, only, lease, supersede)
         if not report.unfinished:

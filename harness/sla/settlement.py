@@ -73,16 +73,15 @@ def draft_events(previous: Settlement | None, evaluated: Evaluated, now: datetim
 
 
 def is_news(previous: Settlement, assessment: Assessment) -> bool:
-    """Whether an assessment changes anything of a settlement: its status, or the target that stands."""
+    """Whether an assessment says anything that a settlement does not: another status, another target that stands, or,
+    before it is final, another assessed target, which is what an undecided dispute ends with."""
     target = assessment.target_percent
     if assessment.status is not previous.status:
         return True
-    if _same(target, previous.assessed_percent):
-        return False
     if previous.state is State.FINAL:
-        return not _at_least(previous.target_percent, target)
-    held = target if _at_least(target, previous.billable_percent) else previous.billable_percent
-    return not _same(held, previous.target_percent)
+        return not _at_least(previous.target_percent, target) and not _same(target, previous.assessed_percent)
+    least = Fraction(previous.billable_percent)
+    return max(Fraction(target), least) != max(Fraction(previous.assessed_percent), least)
 
 
 def draft_clock(settlement: Settlement, now: datetime) -> tuple[EventDraft, ...]:
@@ -119,7 +118,12 @@ def draft_next(settlement: Settlement, kind: str, changes: Mapping[str, Any]) ->
         revision=revision,
         type=kind,
         time=settlement.data["window"]["end"],
-        data={**settlement.data, "revision": revision, **changes},
+        data={
+            **settlement.data,
+            "revision": revision,
+            "assessed_percent": settlement.assessed_percent,
+            **changes,
+        },
     )
 
 
@@ -173,7 +177,7 @@ def _first(evaluated: Evaluated, now: datetime) -> EventDraft:
 
 
 def _revised(previous: Settlement, evaluated: Evaluated, now: datetime) -> EventDraft | None:
-    """What a later assessment says anew; None where status and target stay as they are."""
+    """What a later assessment says anew; None where it says nothing new."""
     assessment = evaluated.assessment
     if not is_news(previous, assessment):
         return None
@@ -191,6 +195,8 @@ def _revised(previous: Settlement, evaluated: Evaluated, now: datetime) -> Event
             life |= {"target_percent": assessment.target_percent, "tier": _tier(evaluated)}
         else:
             life |= with_target(previous, previous.billable_percent)
+        if assessment.status is previous.status and _same(life["target_percent"], previous.target_percent):
+            life["dispute"] = previous.data["dispute"]  # nothing new to dispute
     data = _data(evaluated, previous.revision + 1) | life
     return EventDraft(
         subject=previous.subject,

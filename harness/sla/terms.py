@@ -31,13 +31,19 @@ class FrozenFault:
     remedy: str
 
 
-def frozen_faults(used: Sequence[Usage], offered: Sequence[Terms]) -> list[FrozenFault]:
+def frozen_faults(
+    used: Sequence[Usage], offered: Sequence[Terms], without_terms: Sequence[date] = ()
+) -> list[FrozenFault]:
     """What the offered terms change of those already used. The digest leaves `effective_to` out, which may be set to a
-    night not yet assessed. A version that ended before the first one used began is history, not a new version."""
+    night not yet assessed. A version that ended before the first one used began is history, not a new version.
+
+    `without_terms` are nights that were measured with no terms in force: no used version may be drawn out over one.
+    """
     by_version = {terms.version: terms for terms in offered}
     last = max((usage.last_night for usage in used), default=None)
     first = min((by_version[each.version].effective_from for each in used if each.version in by_version), default=None)
     faults = [fault for usage in used for fault in _edits(usage, by_version.get(usage.version))]
+    faults += [fault for usage in used for fault in _drawn_out(usage, by_version.get(usage.version), without_terms)]
     versions_used = {usage.version for usage in used}
     for terms in offered:
         over = first is not None and terms.effective_to is not None and terms.effective_to < first
@@ -77,6 +83,23 @@ def _edits(usage: Usage, offered: Terms | None) -> list[FrozenFault]:
             )
         ]
     return []
+
+
+def _drawn_out(usage: Usage, offered: Terms | None, without_terms: Sequence[date]) -> list[FrozenFault]:
+    over = [] if offered is None else [night for night in without_terms if offered.in_force_on(night)]
+    over = [night for night in over if night > usage.last_night]
+    if offered is None or not over:
+        return []
+    ends = "open" if offered.effective_to is None else offered.effective_to.isoformat()
+    return [
+        FrozenFault(
+            version=usage.version,
+            field="effective_to",
+            found=ends,
+            expected=f"a night before {min(over)}, which was measured when this version had ended",
+            remedy="Restore it, and write what follows as a new version.",
+        )
+    ]
 
 
 def false_flag_chance(floor: Floor, n: int, true_rate: Fraction) -> Fraction:

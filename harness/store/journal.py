@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -26,11 +26,12 @@ class BrokenJournal(StoreError):
     """A line of the journal is no event."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Journal:
     """`ledger.jsonl`: one event a line, in sequence. Only whole lines count; a torn last one was never served."""
 
     path: Path
+    _durable: LedgerEvent | None = field(default=None, init=False, repr=False, compare=False)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -53,13 +54,23 @@ class Journal:
             return None
         return None if line is None else self._decode(line, "its last whole line")
 
+    def make_durable(self, last: LedgerEvent | None) -> None:
+        """Wait until the lines up to that last event would survive a power cut: another process may have written them
+        and not yet waited for the disk."""
+        if last is None or last == self._durable:
+            return
+        with self._failures(), self.path.open("rb") as file:
+            os.fsync(file.fileno())
+        self._durable = last
+
     def events(self) -> Iterator[LedgerEvent]:
         """Every whole line's event, in the order of the file. Raises BrokenJournal naming the line that is none."""
         try:
             with self._failures(), self.path.open("rb") as file:
                 for number, line in enumerate(file, start=1):
-                    if line.endswith(b"\n"):
-                        yield self._decode(line, f"line {number}")
+                    if not line.endswith(b"\n"):
+                        return  # torn, or being written at this moment: what follows is the rest of it
+                    yield self._decode(line, f"line {number}")
         except FileNotFoundError:
             return
 

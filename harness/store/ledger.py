@@ -17,6 +17,7 @@ from harness.store.journal import Journal
 from harness.store.schema import ACT, SETTLEMENT, SETTLEMENT_EVENTS
 
 PAGE: Final = 1_000
+_REMADE: Final = "`harness flags replay` makes it anew"
 
 Decide = Callable[[Sequence[LedgerEvent], "LedgerEvent | None"], Sequence[LedgerEvent]]
 """From a subject's events so far and the ledger's last event to the events to append, numbered and chained."""
@@ -70,7 +71,7 @@ class Ledger:
         table = SETTLEMENT_EVENTS
         with writing(self.engine, exclusive=True) as connection:
             last = _last(connection)
-            self._require_not_behind(self.journal.last(), last)
+            self._require_one_history(connection, self.journal.last(), last)
             query = select(table).where(table.c.subject == subject).order_by(table.c.revision)
             history = [LedgerEvent(**row._mapping) for row in connection.execute(query)]
             events = decide(history, last)
@@ -92,10 +93,11 @@ class Ledger:
         if written != last:
             with self.journal.alone():
                 written, last = self.journal.last(), self._last()
-                self._require_not_behind(written, last)
-                if written is not None and self._event(written.seq) != written:
-                    raise self._other(written.seq)
+                with reading(self.engine) as connection:
+                    self._require_one_history(connection, written, last)
                 self.journal.append(self.events(after=0 if written is None else written.seq))
+                last = self.journal.last()
+        self.journal.make_durable(last)
         return 0 if last is None else last.seq
 
     def events(self, *, after: int = 0, subject: str | None = None) -> Iterator[LedgerEvent]:
@@ -143,8 +145,8 @@ class Ledger:
             return {row.seq: Act(actor=row.actor, note=row.note) for row in connection.execute(query)}
 
     def replay(self) -> int:
-        """Restore from the journal, byte for byte, what the database lacks, and the journal's end from the database;
-        the number of events restored.
+        """Restore from the journal, byte for byte, what the database lacks, the journal's end from the database, and
+        the settlements from their events; the number of events restored.
 
         Raises LedgerBehind where the two differ in what both have, StoreError where the journal's own chain is broken.
         """
@@ -160,6 +162,7 @@ class Ledger:
                 for event in missing:
                     _insert(connection, [event])
                     restored += 1
+                _rebuild(connection)
         self.journalled()
         return restored
 
@@ -169,54 +172,74 @@ class Ledger:
         return find_broken_link(self.events()) or self._journal_fault() or self._settlement_fault()
 
     def _journal_fault(self) -> BrokenLink | None:
-        for written, kept in zip_longest(self.journal.events(), self.events()):
-            if written == kept:
+        """The first event that the journal and the database do not both have as it is, of those that were there when
+        the check began: others are being appended meanwhile."""
+        written = self.journal.last()
+        last = self._last()
+        if written != last:
+            with self.journal.alone():  # a writer is between the two, or one of them lacks something
+                written, last = self.journal.last(), self._last()
+        through = max(0 if each is None else each.seq for each in (written, last))
+        lines = (event for event in self.journal.events() if event.seq <= through)
+        rows = (event for event in self.events() if event.seq <= through)
+        for line, row in zip_longest(lines, rows):
+            if line == row:
                 continue
-            event = written or kept
-            if written is None:
+            if line is None:
                 says = "the journal ends before it; `harness flags replay` repairs the journal"
-            elif kept is None:
-                says = "the database lacks it, its journal has it; `harness flags replay` restores it"
-            else:
+            elif row is not None:
                 says = "the journal's line and the database's row differ"
+            elif last is not None and line.seq <= last.seq:
+                says = "the journal has its line twice; restore the journal, or remove it to have it written anew"
+            else:
+                says = "the database lacks it, its journal has it; `harness flags replay` restores it"
+            event = line or row
             return BrokenLink(seq=event.seq, subject=event.subject, says=says)
         return None
 
     def _settlement_fault(self) -> BrokenLink | None:
-        table = SETTLEMENT_EVENTS
-        latest = select(func.max(table.c.seq)).group_by(table.c.subject)
-        with reading(self.engine) as connection:
-            known = {row.seq: dict(row._mapping) for row in connection.execute(select(SETTLEMENT))}
-        with streaming(self.engine, select(table).where(table.c.seq.in_(latest)).order_by(table.c.seq), PAGE) as rows:
+        """The first settlement that is not what its latest event says. Each of the two reads is of one moment."""
+        events, stands = SETTLEMENT_EVENTS, SETTLEMENT
+        latest = select(func.max(events.c.seq)).group_by(events.c.subject)
+        columns = [column.label(f"stands_{column.name}") for column in stands.c]
+        query = select(events, *columns).join_from(events, stands, stands.c.subject == events.c.subject, isouter=True)
+        with streaming(self.engine, query.where(events.c.seq.in_(latest)).order_by(events.c.seq), PAGE) as rows:
             for row in rows:
-                event = LedgerEvent(**row._mapping)
-                if known.pop(event.seq, None) != _settlement_row(event):
-                    return BrokenLink(seq=event.seq, subject=event.subject, says="its settlement is not what it says")
-        for seq, left in known.items():
-            return BrokenLink(seq=seq, subject=left["subject"], says="its settlement is not at its latest event")
-        return None
+                event = LedgerEvent(**{name: row._mapping[name] for name in LedgerEvent.__slots__})
+                if {column.name: row._mapping[f"stands_{column.name}"] for column in stands.c} != _settlement_row(
+                    event
+                ):
+                    says = f"its settlement does not say so; {_REMADE}"
+                    return BrokenLink(seq=event.seq, subject=event.subject, says=says)
+        here = select(events.c.seq).where(events.c.seq == stands.c.seq, events.c.subject == stands.c.subject)
+        with reading(self.engine) as connection:
+            stray = connection.execute(
+                select(stands.c.seq, stands.c.subject).where(~here.exists()).limit(1)
+            ).one_or_none()
+        if stray is None:
+            return None
+        return BrokenLink(seq=stray.seq, subject=stray.subject, says=f"its settlement is at another event; {_REMADE}")
 
     def _last(self) -> LedgerEvent | None:
         with reading(self.engine) as connection:
             return _last(connection)
 
-    def _event(self, seq: int) -> LedgerEvent | None:
-        with reading(self.engine) as connection:
-            row = connection.execute(select(SETTLEMENT_EVENTS).where(SETTLEMENT_EVENTS.c.seq == seq)).one_or_none()
-        return None if row is None else LedgerEvent(**row._mapping)
-
-    def _require_not_behind(self, written: LedgerEvent | None, last: LedgerEvent | None) -> None:
-        kept = 0 if last is None else last.seq
-        if written is None or written.seq < kept:
+    def _require_one_history(
+        self, connection: Connection, written: LedgerEvent | None, last: LedgerEvent | None
+    ) -> None:
+        """Raise LedgerBehind where the journal's last event is not one of the database's."""
+        if written is None or written == last:
             return
+        kept = 0 if last is None else last.seq
         if written.seq > kept:
             raise LedgerBehind(
                 f"ledger: the database ends at event {kept}, its journal {self.journal.path} at {written.seq}: an "
                 "older database was restored. Nothing is written or served until `harness flags replay` has restored "
                 "the rest."
             )
-        if written != last:
-            raise self._other(kept)
+        row = connection.execute(select(SETTLEMENT_EVENTS).where(SETTLEMENT_EVENTS.c.seq == written.seq)).one_or_none()
+        if row is None or LedgerEvent(**row._mapping) != written:
+            raise self._other(written.seq)
 
     def _other(self, seq: int) -> LedgerBehind:
         return LedgerBehind(
@@ -233,6 +256,15 @@ def _insert(connection: Connection, events: Sequence[LedgerEvent]) -> None:
     latest = {event.subject: event for event in events}
     connection.execute(delete(SETTLEMENT).where(SETTLEMENT.c.subject.in_(latest)))
     connection.execute(insert(SETTLEMENT), [_settlement_row(event) for event in latest.values()])
+
+
+def _rebuild(connection: Connection) -> None:
+    """Make every settlement anew from its latest event."""
+    table = SETTLEMENT_EVENTS
+    latest = select(table).where(table.c.seq.in_(select(func.max(table.c.seq)).group_by(table.c.subject)))
+    connection.execute(delete(SETTLEMENT))
+    for rows in connection.execute(latest.order_by(table.c.seq)).partitions(PAGE):
+        connection.execute(insert(SETTLEMENT), [_settlement_row(LedgerEvent(**row._mapping)) for row in rows])
 
 
 def _settlement_row(event: LedgerEvent) -> dict[str, object]:
@@ -263,7 +295,8 @@ def _select(query: Query) -> Select[*tuple[object, ...]]:
     if query.month is not None:
         chosen = chosen.where(SETTLEMENT.c.month == query.month)
     if query.finalized_in is not None:  # a prefix of UTC text; `~` stands behind every digit
-        chosen = chosen.where(SETTLEMENT.c.finalized_at.between(query.finalized_in, f"{query.finalized_in}~"))
+        finalized_at = SETTLEMENT.c.finalized_at
+        chosen = chosen.where(finalized_at >= query.finalized_in, finalized_at <= f"{query.finalized_in}~")
     if query.state is not None:
         chosen = chosen.where(SETTLEMENT.c.state == query.state)
     if query.closed_by is not None:

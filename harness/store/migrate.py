@@ -56,6 +56,13 @@ def upgrade(engine: Engine) -> str:
     return head()
 
 
+def check_current(engine: Engine) -> None:
+    """Raise StoreError where the database cannot be reached or its schema is not this release's; change nothing."""
+    found = current(engine)
+    if found != head():
+        raise _foreign(engine, found or "none")
+
+
 def require_current(engine: Engine) -> None:
     """Create the schema in an empty database; raise StoreError where it is of another version."""
     found = current(engine)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from typing import Final
 
 from sqlalchemy import ColumnElement, Engine, and_, func, insert, or_, select, update
@@ -109,6 +110,14 @@ def find_supersessions(engine: Engine, night: str) -> list[Supersession]:
     query = select(SUPERSESSION).join_from(SUPERSESSION, RUN, SUPERSESSION.c.by_run_id == RUN.c.run_id)
     with reading(engine) as connection:
         return [Supersession(**row._mapping) for row in connection.execute(query.where(RUN.c.night == night))]
+
+
+def nights_without_terms(engine: Engine, slug: str) -> list[date]:
+    """Nights with a complete run of the society for which no terms were in force."""
+    query = select(RUN.c.night).join_from(RUN, RUN_SOCIETY, RUN.c.run_id == RUN_SOCIETY.c.run_id)
+    query = query.where(RUN.c.state == "complete", RUN_SOCIETY.c.slug == slug, RUN_SOCIETY.c.terms_version.is_(None))
+    with reading(engine) as connection:
+        return [date.fromisoformat(night) for night in connection.execute(query.distinct()).scalars()]
 
 
 def revised_parts(engine: Engine, since: str) -> set[tuple[str, str]]:

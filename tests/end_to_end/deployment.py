@@ -164,11 +164,17 @@ OLD: Final = gold() | {"edition_year": 2018}
 
 
 def write_acme(
-    root: Path, slug: str, terms: str, items: int = 20, corrected: Sequence[int] = (), version: str = "1"
+    root: Path,
+    slug: str,
+    terms: str,
+    items: int = 20,
+    corrected: Sequence[int] = (),
+    version: str = "1",
+    question: str = "What holds for case {number}?",
 ) -> Path:
     """A society's folder of that many items, of which the corrected ones have the other gold."""
     rows = [
-        item(number, citations=[WRONG if number in corrected else RIGHT], query=f"What holds for case {number}?")
+        item(number, citations=[WRONG if number in corrected else RIGHT], query=question.format(number=number))
         for number in range(1, items + 1)
     ]
     society = SOCIETY.replace('version = "1"', f'version = "{version}"').replace("SHA256", sha256_of(rows))

@@ -1,8 +1,9 @@
-"""Assessments: the table of statuses, the words of their reasons, and exactness where floats would fail."""
+"""Assessments of nights and months: the table of statuses, the words of their reasons, exactness where floats fail."""
 
 from fractions import Fraction
 from itertools import pairwise, permutations
 from math import comb
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,14 @@ RATES = st.integers(1, 99).map(lambda hundredths: f"0.{hundredths:02d}")
 
 def assessed(counts: Counted, against: Floor | None = None) -> Assessment:
     return assess(terms(), against or floor(), counts)
+
+
+def month(counts: Counted, missed: int = 0, **changes: Any) -> Assessment:
+    """The pooled counts of a month with so many missed nights, of which the terms forgive three."""
+    return assess(terms(window="calendar_month", **changes), floor(), counts, missed)
+
+
+MISSED = "4 nights were not run or had no sufficient data, more than 3"
 
 
 @pytest.mark.parametrize(
@@ -104,6 +113,83 @@ def test_error_no_tier_holds_a_breach() -> None:
     with pytest.raises(ValueError) as caught:
         assessed(counted(150), floor(tiers=TIERS[:2]))
     assert str(caught.value) == "no tier of citation_correctness holds 3/4; tiers tile [0, 0.95)"
+
+
+@pytest.mark.parametrize(
+    ("counts", "missed", "status", "percent", "reasons"),
+    [
+        (counted(5700, 6000), 0, Status.MET, "0", ()),
+        (counted(5700, 6000), 3, Status.MET, "0", ()),
+        (counted(5700, 6000), 4, Status.INSUFFICIENT_DATA, "0", (MISSED,)),
+        (counted(5699, 6000), 0, Status.BREACHED, "10", ()),
+        (counted(5699, 6000), 3, Status.BREACHED, "10", ()),
+        (counted(5699, 6000), 4, Status.BREACHED, "10", ()),
+        (counted(0, 6000), 30, Status.BREACHED, "100", ()),
+        (counted(59, 59), 3, Status.MET, "0", ()),
+        (counted(58, 58), 0, Status.INSUFFICIENT_DATA, "0", ("58 valid expectations, fewer than 59",)),
+        (counted(0, 58), 0, Status.INSUFFICIENT_DATA, "0", ("58 valid expectations, fewer than 59",)),
+        (counted(58, 58), 4, Status.INSUFFICIENT_DATA, "0", ("58 valid expectations, fewer than 59",)),
+        (counted(0, 0, sent=1), 30, Status.INSUFFICIENT_DATA, "0", ("0 valid expectations, fewer than 59",)),
+        (counted(0, 0, sent=0), 30, Status.NOT_RUN, "0", ("no call was sent",)),
+        (counted(0, 0, harness=6000, sent=0), 30, Status.NOT_RUN, "0", ("no call was sent",)),
+        (counted(0, 0, sent=0), 0, Status.NOT_RUN, "0", ("no call was sent",)),
+        (
+            counted(80, gateway=120),
+            4,
+            Status.BREACHED,
+            "100",
+            ("120 of 200 expectations had no usable answer from the gateway and count as incorrect",),
+        ),
+    ],
+)
+def test_a_month_comes_to(counts: Counted, missed: int, status: Status, percent: str, reasons: tuple[str, ...]) -> None:
+    found = month(counts, missed)
+    assert (found.status, found.target_percent, found.reasons) == (status, percent, reasons)
+
+
+@pytest.mark.parametrize(("good", "status"), [(190, Status.MET), (189, Status.BREACHED)])
+def test_the_share_of_our_own_failures_is_a_nights_and_not_a_months(good: int, status: Status) -> None:
+    counts = counted(good, harness=5000)
+    assert month(counts).status is status
+    assert assessed(counts).status is Status.INSUFFICIENT_DATA
+
+
+@pytest.mark.parametrize(("allowed", "missed"), [(0, 1), (1, 2), (31, 32)])
+def test_a_month_forgives_as_many_missed_nights_as_its_terms_say(allowed: int, missed: int) -> None:
+    assert month(counted(200), allowed, max_missed_nights=allowed).status is Status.MET
+    found = month(counted(200), missed, max_missed_nights=allowed)
+    assert found.status is Status.INSUFFICIENT_DATA
+    assert found.reasons == (f"{missed} nights were not run or had no sufficient data, more than {allowed}",)
+
+
+def test_a_night_has_no_missed_nights_to_be_judged_by() -> None:
+    assert assess(terms(max_missed_nights=0), floor(), counted(190)).status is Status.MET
+
+
+@given(nights=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=31), data=st.data())
+def test_a_month_is_decided_by_its_pooled_counts_and_never_by_its_nights(
+    nights: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    good, wrong = (sum(each) for each in zip(*nights, strict=True))
+    missed = data.draw(st.integers(0, len(nights)))
+    valid = good + wrong
+    if valid == 0:
+        expected = Status.NOT_RUN
+    elif valid < 59:
+        expected = Status.INSUFFICIENT_DATA
+    elif good * 100 < 95 * valid:
+        expected = Status.BREACHED
+    else:
+        expected = Status.MET if missed <= 3 else Status.INSUFFICIENT_DATA
+    assert month(counted(good, valid), missed).status is expected
+
+
+@given(good=st.integers(0, 200), missed=st.integers(0, 31), more=st.integers(0, 31))
+def test_missing_more_nights_never_makes_a_breach_nor_ends_one(good: int, missed: int, more: int) -> None:
+    few, many = month(counted(good), missed), month(counted(good), missed + more)
+    assert (few.status is Status.BREACHED) == (many.status is Status.BREACHED)
+    assert few.target_percent == many.target_percent
+    assert few.tier == many.tier
 
 
 @given(good=st.integers(0, 60), wrong=st.integers(0, 60), gateway=st.integers(0, 20), harness=st.integers(0, 20))

@@ -33,7 +33,8 @@ def test_no_float_comes_into(path: Path) -> None:
 
 
 def test_the_whole_room_is_looked_at() -> None:
-    assert {"assess", "binomial", "ledger", "settlement", "terms", "windows"} <= {path.stem for path in MODULES}
+    money = {"acts", "assess", "binomial", "evaluation", "ledger", "model", "period", "settlement", "terms", "windows"}
+    assert money <= {path.stem for path in MODULES}
 
 
 @pytest.mark.parametrize(

@@ -15,15 +15,19 @@ from hypothesis import strategies as st
 from harness.sla.ledger import GENESIS, BrokenLink, LedgerSettings, find_broken_link, link_of
 from harness.sla.model import LedgerEvent
 from harness.sla.windows import night_window
-from tests.sla.factories import NOW, evaluated, extend, ledger
-
-SUBJECT = "slf_asme_citation_correctness_2026-11-29"
+from tests.sla.acting import after, dispute, opened, uphold
+from tests.sla.factories import NOW, SUBJECT, breach, evaluated, extend, ledger, tick
 
 
 def two_subjects() -> list[LedgerEvent]:
     """Seven events: a night, the next one, and the first again."""
     events = extend(ledger(189), evaluated(190, window=night_window(date(2026, 11, 30))))
     return extend(extend(events, evaluated(179), NOW + timedelta(hours=1)), evaluated(190), NOW + timedelta(hours=2))
+
+
+def every_kind() -> list[LedgerEvent]:
+    """A settlement with one event of each type, in the order of their names in sla.md."""
+    return tick(uphold(dispute(extend(opened(), breach("100"), after(1)), 2), 3, "12.5"), after(33))
 
 
 def test_an_event_is_a_cloud_event_in_canonical_json() -> None:
@@ -48,7 +52,29 @@ def test_an_event_is_a_cloud_event_in_canonical_json() -> None:
     assert (first.type, first.recorded_at) == (body["type"], NOW.isoformat())
 
 
-@pytest.mark.parametrize("event", ledger(189, 190), ids=lambda event: event.type.split(".")[-2])
+def test_a_life_has_events_of_five_types() -> None:
+    assert [event.type for event in every_kind()] == [
+        "com.citehouse.eval.window.evaluated.v1",
+        "com.citehouse.eval.window.revised.v1",
+        "com.citehouse.eval.window.disputed.v1",
+        "com.citehouse.eval.window.resolved.v1",
+        "com.citehouse.eval.window.finalized.v1",
+    ]
+    assert find_broken_link(every_kind()) is None
+
+
+def test_the_time_of_every_event_is_the_end_of_its_window_and_its_record_tells_when_it_was_written() -> None:
+    bodies = [json.loads(event.body) for event in every_kind()]
+    assert {body["time"] for body in bodies} == {"2026-11-30T00:00:00Z"}
+    assert [body["recordedtime"] for body in bodies] == [after(days).isoformat() for days in (0, 1, 2, 3, 33)]
+
+
+def test_the_prefix_of_types_is_the_deployments() -> None:
+    named = LedgerSettings(source="urn:citehouse:test", type_prefix="org.example.")
+    assert extend([], evaluated(), settings=named)[0].type == "org.example.window.evaluated.v1"
+
+
+@pytest.mark.parametrize("event", every_kind(), ids=lambda event: event.type.split(".")[-2])
 def test_every_attribute_is_one_that_cloud_events_allows(event: LedgerEvent) -> None:
     body = json.loads(event.body)
     assert all(re.fullmatch(r"[a-z0-9]{1,20}", name) for name in body)
@@ -63,7 +89,7 @@ def test_events_are_numbered_in_order_and_chained_from_the_first() -> None:
     events = two_subjects()
     assert [event.seq for event in events] == [1, 2, 3, 4, 5, 6, 7]
     assert events[0].prev_sha256 == GENESIS
-    assert all(after.prev_sha256 == link_of(before) for before, after in pairwise(events))
+    assert all(later.prev_sha256 == link_of(earlier) for earlier, later in pairwise(events))
     assert len({event.event_id for event in events}) == 7
 
 
@@ -143,9 +169,9 @@ def test_data_about_another_settlement_is_found_though_its_digest_fits(changes: 
 def test_any_event_but_the_last_is_missed_when_it_is_gone(gone: int) -> None:
     events = two_subjects()
     says = f"sequence {gone + 2} stands where {gone + 1} is due"
-    after = events[gone + 1]
+    following = events[gone + 1]
     broken = find_broken_link([*events[:gone], *events[gone + 1 :]])
-    assert broken == BrokenLink(seq=after.seq, subject=after.subject, says=says)
+    assert broken == BrokenLink(seq=following.seq, subject=following.subject, says=says)
 
 
 @given(places=st.lists(st.integers(0, 6), min_size=2, max_size=2, unique=True).map(sorted), renumbered=st.booleans())

@@ -247,6 +247,14 @@ def test_a_reopened_settlement_keeps_its_last_finalization_until_it_is_final_aga
     )
 
 
+def test_what_is_held_at_the_billable_target_hears_nothing_of_lower_ones() -> None:
+    events = extend(tick(extend([], breach("25")), NOW + LATER), breach("100"), NOW + 31 * DAY)
+    held = extend(events, breach("10"), NOW + 32 * DAY)
+    assert standing(held) == ("open", "breached", "25", "25")
+    assert extend(held, breach("5"), NOW + 33 * DAY) == held
+    assert extend(held, breach("25"), NOW + 33 * DAY) == held
+
+
 def test_a_lower_assessment_after_final_changes_nothing_at_all() -> None:
     events = extend([], breach("25", days=0))
     assert extend(events, breach("10", days=0), NOW + HOUR) == events

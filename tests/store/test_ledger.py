@@ -4,12 +4,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, select, text
 
 from harness.errors import StoreError
 from harness.sla.ledger import find_broken_link, record_event
 from harness.sla.model import EventDraft, LedgerEvent
-from harness.store.engine import open_engine, writing
+from harness.store.engine import open_engine, reading, writing
+from harness.store.ledger import Act
+from harness.store.schema import ACT
 from tests.sla.factories import SETTINGS
 from tests.store.journals import ledger_of
 from tests.store.processes import at_once
@@ -136,6 +138,55 @@ def test_error_a_decision_that_breaks_off_writes_nothing_and_lets_others_write(e
         ledger_of(engine).append("a", decide)
     assert ledger_of(engine).count() == 0
     assert [event.seq for event in _append(engine, "a")] == [1]
+
+
+WHO = Act(actor="Ä. Person", note="confidential: 'by phone'")
+
+
+def test_who_did_it_is_kept_with_every_event_of_the_decision_and_in_no_body(engine: Engine) -> None:
+    ledger = ledger_of(engine)
+    _append(engine, "a")
+
+    def decide(history: Sequence[LedgerEvent], last: LedgerEvent | None) -> Sequence[LedgerEvent]:
+        one = _next("a", history, last)
+        return [one, _next("a", [*history, one], one)]
+
+    appended = ledger.append("a", decide, WHO)
+    ledger.append("b", decide_for("b"), Act(actor="other", note=""))
+    assert ledger.acts("a") == {2: WHO, 3: WHO}
+    assert ledger.acts("b") == {4: Act(actor="other", note="")}
+    assert ledger.acts("c") == {}
+    with reading(engine) as connection:
+        kept = connection.execute(select(ACT.c.event_id, ACT.c.recorded_at).where(ACT.c.seq < 4)).all()
+    assert {tuple(row) for row in kept} == {(event.event_id, RECORDED_AT) for event in appended}
+    served = "".join(event.body for event in ledger.events()) + ledger.journal.path.read_text()
+    assert not any(word in served for word in ("Person", "phone", "confidential"))
+    assert appended == list(ledger.events())[1:3]
+
+
+def decide_for(subject: str) -> Callable[[Sequence[LedgerEvent], LedgerEvent | None], Sequence[LedgerEvent]]:
+    return lambda history, last: [_next(subject, history, last)]
+
+
+def test_a_decision_for_nothing_keeps_nobody(engine: Engine) -> None:
+    ledger_of(engine).append("a", lambda _history, _last: [], WHO)
+    with reading(engine) as connection:
+        assert connection.execute(select(ACT)).all() == []
+
+
+def test_error_an_event_whose_actor_cannot_be_kept_is_not_written(engine: Engine) -> None:
+    ledger = ledger_of(engine)
+    _append(engine, "a")
+    with writing(engine) as connection:
+        connection.execute(text("ALTER TABLE act RENAME TO away"))
+    with pytest.raises(StoreError, match="act"):
+        ledger.append("a", decide_for("a"), WHO)
+    with writing(engine) as connection:
+        connection.execute(text("ALTER TABLE away RENAME TO act"))
+    assert ledger.count() == 1
+    assert len(list(ledger.journal.events())) == 1
+    ledger.append("a", decide_for("a"), WHO)
+    assert ledger.acts("a") == {2: WHO}
 
 
 def test_error_a_number_given_twice_writes_nothing(engine: Engine) -> None:

@@ -1,6 +1,8 @@
 """Runs and their answers: sittings are counted, answers only added, the latest sitting's is an item's answer."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from harness.store.runs import (
     PAGE,
     CallCounts,
     Run,
+    Supersession,
     add_answers,
     answer_ends,
     begin_sitting,
@@ -25,12 +28,29 @@ from harness.store.runs import (
     find_answers,
     find_run,
     find_runs,
+    find_supersessions,
     iter_answers,
+    nights_without_terms,
     refuse_society,
+    revised_parts,
     run_societies,
+    unassessed_nights,
 )
+from harness.store.scores import Rescore, save_assessments, save_revision
 from harness.store.transcripts import read_places, save_segment
-from tests.store.factories import IDS_BY_CODE_POINT, answer, part, run, started, transcript
+from tests.sla.factories import evaluated
+from tests.store.factories import (
+    IDS_BY_CODE_POINT,
+    NIGHT,
+    SCORED_AT,
+    answer,
+    key,
+    part,
+    run,
+    scored,
+    started,
+    transcript,
+)
 
 
 def test_a_run_comes_back_as_it_was(engine: Engine) -> None:
@@ -205,3 +225,159 @@ def test_rows_lead_to_their_transcripts(engine: Engine, tmp_path: Path) -> None:
     read = read_places(blobs, ((row.segment, row.place) for row in rows))
     assert [each.item_id for each in read] == [row.item_id for row in rows]
     assert {row.item_id for row in rows} == {each.item_id for segment in segments for each in segment}
+
+
+def superseded(run_id: str, by_run_id: str, slug: str = "asme", **changes: str) -> Supersession:
+    fields = {
+        "run_id": run_id,
+        "slug": slug,
+        "by_run_id": by_run_id,
+        "reason": "harness_fault",
+        "recorded_at": "2026-03-01T04:00:00.000000Z",
+    }
+    return Supersession(**(fields | changes))
+
+
+def test_what_a_run_supersedes_is_found_by_its_night(engine: Engine) -> None:
+    create_run(engine, run("r1"), [part("aci"), part("asme")])
+    create_run(engine, run("n1", night="2026-03-02"), [part(run_id="n1")])
+    assert find_supersessions(engine, NIGHT) == []
+    one, other = superseded("r1", "r2"), superseded("r1", "r3", "aci", reason="night_resumed")
+    create_run(engine, run("r2", attempt=2), [part(run_id="r2")], [one])
+    create_run(engine, run("r3", attempt=3), [part("aci", "r3")], [other])
+    create_run(engine, run("n2", night="2026-03-02", attempt=2), [part(run_id="n2")], [superseded("n1", "n2")])
+    found = find_supersessions(engine, NIGHT)
+    assert sorted(found, key=lambda each: each.slug) == [other, one]
+    assert find_supersessions(engine, "2026-03-02") == [superseded("n1", "n2")]
+    assert find_supersessions(engine, "2026-03-03") == []
+    assert [each.run_id for each in find_runs(engine, NIGHT)] == ["r1", "r2", "r3"]  # all stay visible
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        superseded("none", "r3"),
+        superseded("r1", "r3", "sae"),
+        superseded("r1", "none"),
+        superseded("r1", "r3"),  # r2 has taken that place already
+    ],
+    ids=["no such run", "no such society in it", "by no such run", "superseded before"],
+)
+def test_error_a_run_that_supersedes_what_cannot_be_is_not_recorded(engine: Engine, wrong: Supersession) -> None:
+    create_run(engine, run("r1"), [part("aci"), part("asme")])
+    create_run(engine, run("r2", attempt=2), [part(run_id="r2")], [superseded("r1", "r2")])
+    with pytest.raises(StoreError):
+        create_run(engine, run("r3", attempt=3), [part(run_id="r3")], [superseded("r1", "r3", "aci"), wrong])
+    assert find_run(engine, "r3") is None
+    assert run_societies(engine, "r3") == []
+    assert find_supersessions(engine, NIGHT) == [superseded("r1", "r2")]
+
+
+DONE = CallCounts(sent=1, asked_again=0)
+
+
+def ended(engine: Engine, day: int, run_id: str = "r", *slugs: str, **changes: Any) -> str:
+    """A complete run of a night of March with these societies; changes are of their parts."""
+    night, name = f"2026-03-{day:02d}", f"{run_id}-{day}"
+    attempt = len(find_runs(engine, night)) + 1
+    parts = [part(slug, name, **changes) for slug in slugs or ("asme",)]
+    create_run(engine, run(name, night=night, attempt=attempt), parts)
+    complete_run(engine, name, totals=DONE, stopped=None, finished_at=f"{night}T03:00:00.000000Z")
+    return name
+
+
+def scoring(engine: Engine, run_id: str, slug: str = "asme", *, revision: int = 1, assessed: bool = True) -> None:
+    at = save_revision(engine, key(revision, slug, run_id), [scored()], (), SCORED_AT).key
+    if assessed:
+        save_assessments(engine, at, [evaluated().assessment], SCORED_AT)
+
+
+def test_a_night_is_owed_until_its_runs_are_complete_scored_and_assessed(engine: Engine) -> None:
+    owed = set[int]()
+    create_run(engine, run("r-1", night="2026-03-01"), [part(run_id="r-1")])
+    owed.add(1)  # open
+    ended(engine, 2)
+    owed.add(2)  # not scored
+    scoring(engine, ended(engine, 3), assessed=False)
+    owed.add(3)  # not assessed
+    scoring(engine, ended(engine, 4))  # done
+    rescored = ended(engine, 5)
+    scoring(engine, rescored)
+    scoring(engine, rescored, revision=2, assessed=False)
+    owed.add(5)  # its rescore is not assessed
+    rescored = ended(engine, 6)
+    scoring(engine, rescored, assessed=False)
+    scoring(engine, rescored, revision=2)  # done by its rescore
+    no_terms: dict[str, Any] = {"terms_version": None, "terms_sha256": None, "window": None}
+    scoring(engine, ended(engine, 7, **no_terms), assessed=False)  # has nothing to be assessed against
+    ended(engine, 8, **no_terms)
+    owed.add(8)  # yet is to be scored
+    scoring(engine, ended(engine, 9, "r", "aci", "asme"), "aci")
+    owed.add(9)  # one of two societies is not scored
+    two = ended(engine, 10, "r", "aci", "asme")
+    scoring(engine, two, "aci", assessed=False)
+    scoring(engine, two, "asme")
+    owed.add(10)  # one of two is not assessed
+    scoring(engine, ended(engine, 11))
+    create_run(engine, run("r2-11", night="2026-03-11", attempt=2), [part(run_id="r2-11")])
+    owed.add(11)  # a second run is open
+    scoring(engine, ended(engine, 12))
+    scoring(engine, ended(engine, 12, "r2"), revision=2, assessed=False)
+    owed.add(12)  # a second run is not assessed
+    scoring(engine, ended(engine, 13, window="calendar_month"), assessed=False)
+    owed.add(13)  # a month is made of nights that are
+    create_run(engine, run("r-20", night="2026-03-20"), [part(run_id="r-20")])
+    owed.add(20)
+    nights = [f"2026-03-{day:02d}" for day in sorted(owed)]
+    assert unassessed_nights(engine, "2026-04-01") == nights
+    assert unassessed_nights(engine, "2026-03-20") == nights[:-1]
+    assert unassessed_nights(engine, "2026-03-03") == nights[:2]
+    assert unassessed_nights(engine, "2026-03-01") == []
+
+
+def test_an_owed_night_is_paid_by_what_was_missing(engine: Engine) -> None:
+    create_run(engine, run(), [part()])
+    steps: tuple[Callable[[], object], ...] = (
+        lambda: complete_run(engine, "r1", totals=DONE, stopped=None, finished_at="t"),
+        lambda: scoring(engine, "r1", assessed=False),
+        lambda: save_assessments(engine, key(), [evaluated().assessment], SCORED_AT),
+    )
+    for step in steps:
+        assert unassessed_nights(engine, "2026-03-02") == [NIGHT]
+        step()
+    assert unassessed_nights(engine, "2026-03-02") == []
+
+
+def test_nights_without_terms_are_those_of_complete_runs(engine: Engine) -> None:
+    without: dict[str, Any] = {"terms_version": None, "terms_sha256": None, "window": None}
+    ended(engine, 3, "r", "asme", **without)
+    ended(engine, 3, "r2", "asme", **without)
+    ended(engine, 1, "r", "asme", "aci", **without)
+    ended(engine, 2, "r", "asme")
+    ended(engine, 5, "r", "aci", **without)
+    create_run(engine, run("r-4", night="2026-03-04"), [part(run_id="r-4", **without)])
+    assert sorted(nights_without_terms(engine, "asme")) == [date(2026, 3, 1), date(2026, 3, 3)]
+    assert sorted(nights_without_terms(engine, "aci")) == [date(2026, 3, 1), date(2026, 3, 5)]
+    assert nights_without_terms(engine, "sae") == []
+
+
+def test_what_was_rescored_or_superseded_since_is_told_by_society_and_night(engine: Engine) -> None:
+    def save(run_id: str, slug: str, revision: int, at: str, rescore: Rescore | None) -> None:
+        save_revision(engine, key(revision, slug, run_id), [scored()], (), at, rescore)
+
+    first, second = ended(engine, 1, "r", "aci", "asme"), ended(engine, 2, "r", "aci", "asme")
+    save(first, "asme", 1, "2026-03-05T01:00:00.000000Z", None)  # a night's own scoring is no revision of anything
+    save(first, "asme", 2, "2026-03-06T01:00:00.000000Z", Rescore(reason="gold_corrected"))
+    save(second, "aci", 1, "2026-03-07T01:00:00.000000Z", Rescore(reason="scorer_corrected"))
+    create_run(
+        engine,
+        run("r2-2", night="2026-03-02", attempt=2),
+        [part(run_id="r2-2")],
+        [superseded(second, "r2-2", recorded_at="2026-03-02T04:00:00.000000Z")],
+    )
+    told = {("asme", "2026-03-02"), ("asme", "2026-03-01"), ("aci", "2026-03-02")}
+    assert revised_parts(engine, "2026-03-01") == told
+    assert revised_parts(engine, "2026-03-02T04:00:00.000000Z") == told
+    assert revised_parts(engine, "2026-03-02T04:00:00.000001Z") == told - {("asme", "2026-03-02")}
+    assert revised_parts(engine, "2026-03-06T01:00:00.000001Z") == {("aci", "2026-03-02")}
+    assert revised_parts(engine, "2026-03-08") == set()

@@ -1,14 +1,25 @@
 """The schema comes from the migrations, is the one the code declares, and guards the ledger."""
 
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Engine, insert, text
+from sqlalchemy import Engine, Table, insert, select, text
 
 from harness.errors import StoreError, UsageError
+from harness.sla.model import LedgerEvent
+from harness.store.acknowledgements import Acknowledgement, acknowledge
 from harness.store.engine import open_engine, reading, writing
+from harness.store.ledger import Act
 from harness.store.migrate import current, head, require_current, upgrade
-from harness.store.schema import METADATA, SETTLEMENT_EVENTS
+from harness.store.poolings import pooling_revision
+from harness.store.runs import Supersession, create_run
+from harness.store.schema import ACKNOWLEDGEMENT, ACT, METADATA, POOLING, SETTLEMENT_EVENTS, SUPERSESSION
+from tests.store.factories import part, run
+from tests.store.journals import ledger_of, nights
 
 EVENT = {
     "seq": 1,
@@ -95,6 +106,87 @@ def test_error_the_ledger_takes_no_replacement(engine: Engine, seq: int) -> None
         connection.execute(statement, row)
     with reading(engine) as connection:
         assert connection.execute(text("SELECT body FROM settlement_events")).scalars().all() == ["{}"]
+
+
+APPEND_ONLY: Final = (ACT, ACKNOWLEDGEMENT, POOLING, SUPERSESSION, SETTLEMENT_EVENTS)
+
+
+@pytest.fixture
+def filled(engine: Engine) -> Engine:
+    """A database with two rows in every table that is only ever added to."""
+    for number, event in enumerate(nights(2)):
+        ledger_of(engine).append(event.subject, partial(_just, event), Act(actor="A. Person", note=f"{number}"))
+        acknowledgement = Acknowledgement(
+            idempotency_key=f"k{number}",
+            subject=event.subject,
+            revision=1,
+            invoice_ref="i",
+            token_id="t",
+            request_sha256="0",
+            recorded_at=event.recorded_at,
+        )
+        assert acknowledge(engine, acknowledgement)[1]
+        pooling_revision(engine, "asme", "2026-11", f"{number}", event.recorded_at)
+    create_run(engine, run("r1"), [part("asme"), part("aci")])
+    superseded = [
+        Supersession(run_id="r1", slug=slug, by_run_id="r2", reason="harness_fault", recorded_at="t")
+        for slug in ("asme", "aci")
+    ]
+    create_run(engine, run("r2", attempt=2), [part("asme", "r2")], superseded)
+    return engine
+
+
+def _just(event: LedgerEvent, _history: Sequence[LedgerEvent], _last: LedgerEvent | None) -> list[LedgerEvent]:
+    return [event]
+
+
+def _rows(engine: Engine, table: Table) -> list[tuple[Any, ...]]:
+    with reading(engine) as connection:
+        return sorted(tuple(row) for row in connection.execute(select(table)))
+
+
+def _forged(table: Table) -> str:
+    """The table's own rows with another time, as the end of an INSERT statement."""
+    columns = ", ".join("'forged'" if column.name == "recorded_at" else f'"{column.name}"' for column in table.columns)
+    return f"SELECT {columns} FROM {table.name} WHERE true"
+
+
+def _key(table: Table) -> str:
+    return ", ".join(column.name for column in table.primary_key)
+
+
+def _edits(table: Table, dialect: str) -> dict[str, str]:
+    """Every way to change what is there, in the words of that database."""
+    upsert = f"ON CONFLICT ({_key(table)}) DO UPDATE SET recorded_at = excluded.recorded_at"
+    edits = {
+        "update": f"UPDATE {table.name} SET recorded_at = 'forged'",
+        "delete": f"DELETE FROM {table.name}",
+        "upsert": f"INSERT INTO {table.name} {_forged(table)} {upsert}",
+    }
+    if dialect == "sqlite":
+        return edits | {"replace": f"INSERT OR REPLACE INTO {table.name} {_forged(table)}"}
+    return edits | {"truncate": f"TRUNCATE {table.name} CASCADE"}
+
+
+def test_error_what_is_only_added_to_takes_no_edit(filled: Engine) -> None:
+    kept, taken = {table: _rows(filled, table) for table in APPEND_ONLY}, list[tuple[str, str]]()
+    for table in APPEND_ONLY:
+        assert len(kept[table]) == 2
+        for way, statement in _edits(table, filled.dialect.name).items():
+            try:
+                with writing(filled) as connection:
+                    connection.execute(text(statement))
+            except StoreError as error:
+                assert "is append-only" in str(error)
+            else:
+                taken.append((table.name, way))
+    assert taken == []
+    assert {table: _rows(filled, table) for table in APPEND_ONLY} == kept
+
+
+def test_what_is_only_added_to_can_be_added_to(filled: Engine) -> None:
+    assert pooling_revision(filled, "asme", "2026-11", "2", "t") == 3
+    assert len(_rows(filled, POOLING)) == 3
 
 
 @pytest.mark.parametrize("url", ["nonsense", "mysql://u:secret@h/d", "sqlite://", "postgresql://u:secret@h/d"])

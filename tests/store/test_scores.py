@@ -19,6 +19,7 @@ from harness.store.engine import reading
 from harness.store.schema import FAULT, MEASURE, REVISION, SCORE
 from harness.store.scores import (
     BATCH,
+    Rescore,
     Revision,
     Scored,
     find_score,
@@ -27,6 +28,7 @@ from harness.store.scores import (
     latest_revision,
     load_assessments,
     load_measures,
+    next_revision,
     save_assessments,
     save_revision,
 )
@@ -34,6 +36,7 @@ from harness.testset.model import Floor, Tier
 from tests.store.factories import (
     IDS_BY_CODE_POINT,
     MEASURES,
+    NIGHT,
     SCORED_AT,
     SCORES,
     key,
@@ -260,3 +263,71 @@ def test_assessments_are_stored_once(engine: Engine) -> None:
     assert load_assessments(engine, second) == []
     save_assessments(engine, second, kept[:1], SCORED_AT)
     assert load_assessments(engine, second) == kept[:1]
+
+
+def test_a_rescore_is_kept_with_its_reason_and_its_gold(engine: Engine) -> None:
+    started(engine)
+    revised(engine, scored())
+    gold = Rescore(reason="gold_corrected", gold_sha256="9" * 64, testset_version="2026.04", testset_sha256="8" * 64)
+    scorer = Rescore(reason="scorer_corrected")
+    for revision, rescore in ((2, gold), (3, scorer)):
+        saved = save_revision(engine, key(revision), [scored()], (), SCORED_AT, rescore)
+        assert latest_revision(engine, "r1", "asme") == saved
+        assert (
+            Rescore(
+                reason=saved.reason or "",
+                gold_sha256=saved.gold_sha256,
+                testset_version=saved.testset_version,
+                testset_sha256=saved.testset_sha256,
+            )
+            == rescore
+        )
+    save_revision(engine, key(4), [scored()], (), SCORED_AT)
+    last = latest_revision(engine, "r1", "asme")
+    assert last is not None
+    assert (last.reason, last.gold_sha256, last.testset_version, last.testset_sha256) == (None, None, None, None)
+
+
+def test_a_rescore_leaves_earlier_revisions_readable(engine: Engine) -> None:
+    started(engine)
+    first = save_revision(engine, key(1), [scored("i1", faults={1: "{}"})], [measure()], SCORED_AT).key
+    save_assessments(engine, first, [_assessment("citation_correctness")], SCORED_AT)
+    second = Rescore(reason="gold_corrected")
+    save_revision(engine, key(2), [scored("i1"), scored("i2")], [measure("b")], SCORED_AT, second)
+    assert [each.item for each in iter_scores(engine, first)] == ["i1"]
+    assert load_measures(engine, first) == [measure()]
+    assert list(iter_faults(engine, first)) == [("i1", 1, "{}")]
+    assert load_assessments(engine, first) == [_assessment("citation_correctness")]
+    assert load_assessments(engine, key(2)) == []
+    assert load_measures(engine, key(2)) == [measure("b")]
+
+
+def test_error_a_rescore_that_breaks_off_leaves_the_revision_before_it(engine: Engine) -> None:
+    started(engine)
+    first = revised(engine, scored("i1"))
+    with pytest.raises(Stop):
+        save_revision(engine, key(2), _broken(3), (), SCORED_AT, Rescore(reason="scorer_corrected"))
+    last = latest_revision(engine, "r1", "asme")
+    assert last is not None
+    assert last.key == first
+
+
+def test_the_next_revision_counts_on_over_all_runs_of_the_night(engine: Engine) -> None:
+    started(engine, "r1", ("aci", "asme"))
+    started(engine, "r2", ("aci", "asme"), attempt=2)
+    started(engine, "r3", night="2026-03-02")
+
+    def due(night: str = NIGHT) -> tuple[int, int]:
+        return next_revision(engine, night, "asme"), next_revision(engine, night, "aci")
+
+    assert due() == due("2026-03-02") == due("2026-03-03") == (1, 1)
+    for saved, expected in (
+        (key(1), (2, 1)),
+        (key(2, run_id="r2"), (3, 1)),
+        (key(1, "aci", "r2"), (3, 2)),
+        (key(3), (4, 2)),
+        (key(9, run_id="r3"), (4, 2)),
+    ):
+        save_revision(engine, saved, [scored()], (), SCORED_AT)
+        assert due() == expected
+    assert due("2026-03-02") == (10, 1)

@@ -10,10 +10,23 @@ down_revision = "0001"
 
 TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
-_APPEND_ONLY = ("act", "acknowledgement", "pooling", "supersession")
+_APPEND_ONLY = {
+    "act": ("seq",),
+    "acknowledgement": ("idempotency_key",),
+    "pooling": ("slug", "month", "revision"),
+    "supersession": ("run_id", "slug"),
+}
+"""Tables that are only added to, with their keys."""
 
 _SQLITE_GUARD = """
 CREATE TRIGGER {table}_no_{verb} BEFORE {verb} ON {table}
+BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END
+"""
+
+# INSERT OR REPLACE would remove a row without asking the DELETE trigger.
+_SQLITE_ONCE = """
+CREATE TRIGGER {table}_once BEFORE INSERT ON {table}
+WHEN EXISTS (SELECT 1 FROM {table} WHERE {same})
 BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END
 """
 
@@ -126,9 +139,10 @@ def _add_columns() -> None:
 
 def _guard() -> None:
     if op.get_bind().dialect.name == "sqlite":
-        for table in _APPEND_ONLY:
+        for table, key in _APPEND_ONLY.items():
             for verb in ("UPDATE", "DELETE"):
                 op.execute(_SQLITE_GUARD.format(table=table, verb=verb))
+            op.execute(_SQLITE_ONCE.format(table=table, same=" AND ".join(f"{name} = NEW.{name}" for name in key)))
         return
     op.execute(_POSTGRES_FUNCTION)
     for table in _APPEND_ONLY:

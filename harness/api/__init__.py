@@ -1,0 +1,1 @@
+"""The read API over the settlement ledger."""
