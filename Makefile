@@ -16,7 +16,7 @@ demo: $(READY) ## the whole job on this machine: reference gateway, one night, a
 	@$(BIN)/harness demo
 
 test: check ## everything that must hold: style, types, import direction, tests
-	$(BIN)/python -m pytest -n $(CPUS)
+	$(BIN)/python -m pytest -n $(CPUS) --dist loadgroup
 
 check: $(READY) ## style, types and import direction only
 	$(BIN)/ruff check .

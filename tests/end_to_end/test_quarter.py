@@ -1,7 +1,7 @@
 """A quarter lived through from end to end: what it came to, and what its events alone come to."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +12,9 @@ import pytest
 from harness.sla.settlement import fold, settlement_after
 from harness.store.ledger import Query
 from tests.end_to_end.deployment import Deployment
-from tests.end_to_end.quarter import END, run_quarter, settle
+from tests.end_to_end.quarter import END, settle
+
+pytestmark = [pytest.mark.xdist_group("quarter"), pytest.mark.timeout(900)]
 
 STANDING = {
     # subject: (revision, status, target, assessed, billable, finalized on)
@@ -37,18 +39,10 @@ STANDING = {
 """Worked out by hand from the script of the quarter."""
 
 
-@pytest.fixture(scope="module")
-def quarter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    deployment = run_quarter(tmp_path_factory.mktemp("quarter"))
-    yield deployment
-    deployment.close()
-
-
 def _data(deployment: Deployment) -> list[dict[str, Any]]:
     return [json.loads(event.body)["data"] for event in deployment.ledger.events()]
 
 
-@pytest.mark.timeout(600)
 def test_every_settlement_is_what_the_hand_came_to(quarter: Deployment) -> None:
     found = {stand.event.subject: stand.settlement for stand in quarter.ledger.settlements(Query())}
     assert len(found) == 6 + 2 * 92  # two months societies, and two floors of 92 nights
@@ -70,7 +64,6 @@ def test_every_settlement_is_what_the_hand_came_to(quarter: Deployment) -> None:
     assert quarter.ledger.find_fault() is None
 
 
-@pytest.mark.timeout(600)
 def test_the_events_alone_come_to_the_same(quarter: Deployment) -> None:
     events = list(quarter.ledger.events())
     by_subject: dict[str, list[Any]] = {}
@@ -84,7 +77,6 @@ def test_the_events_alone_come_to_the_same(quarter: Deployment) -> None:
             assert any(one[name] != other[name] for name in ("state", "status", "target_percent"))
 
 
-@pytest.mark.timeout(600)
 def test_reasons_coverage_and_evidence_are_those_of_each_event(quarter: Deployment) -> None:
     data = _data(quarter)
     reasons = {(each["subject"], each["revision"]): each["reason"] for each in data if each["reason"]}
@@ -123,7 +115,6 @@ def _file_of(deployment: Deployment, data: Mapping[str, Any]) -> str:
     return sha256((deployment.folder / "site" / Path(place)).read_bytes()).hexdigest()
 
 
-@pytest.mark.timeout(600)
 def test_settling_all_of_it_again_writes_nothing(quarter: Deployment) -> None:
     before = quarter.ledger.count()
     settle(quarter, END)
