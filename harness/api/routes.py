@@ -2,17 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import date
-from fractions import Fraction
-from itertools import chain, islice
-from typing import Annotated, Any, Final, Literal
+from itertools import chain
+from typing import Annotated, Any, Final
 
 import msgspec
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Security
 from fastapi.responses import Response, StreamingResponse
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
 
 from harness.api.models import (
     AcknowledgementIn,
@@ -22,82 +20,20 @@ from harness.api.models import (
     SettlementsOut,
 )
 from harness.api.problems import Problem, documented
+from harness.api.queries import MONTH, Cursor, Filters, Page
 from harness.clock import Clock, utc_text
 from harness.nightly import periods
 from harness.sla.export import csv_lines, settlement_row
 from harness.sla.settlement import settlement_after
 from harness.store import acknowledgements as store
-from harness.store import ledger as store_ledger
 from harness.store.acknowledgements import Acknowledgement, KeyReused, UnknownRevision
-from harness.store.ledger import Ledger, Stand
+from harness.store.ledger import Ledger
 from harness.testset.digest import digest
 
 BATCH: Final = "application/cloudevents-batch+json"
 CSV: Final = "text/csv; charset=utf-8; header=present"
-_MOST: Final = 1_000
 _FOR_EVER: Final = "private, max-age=31536000, immutable"
-
-MONTH: Final = r"^[12][0-9]{3}-(0[1-9]|1[0-2])$"
 _TYPE: Final = re.compile(r"application/([^;\s]+\+)?json\s*(;.*)?", re.IGNORECASE)
-
-
-class Filters(BaseModel):
-    """Which settlements; without any, all of them."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    finalized_in: Annotated[str | None, Field(pattern=MONTH, examples=["2026-11"])] = None
-    window_in: Annotated[str | None, Field(pattern=MONTH, examples=["2026-11"])] = None
-    state: Literal["open", "disputed", "final"] | None = None
-    society: Annotated[str | None, Field(pattern=r"^[a-z0-9-]{1,64}$", description="A society's slug.")] = None
-    min_target: Annotated[
-        str | None,
-        Field(
-            pattern=r"^[0-9]{1,3}(\.[0-9]{1,18})?$", description="Targets of at least this percent.", examples=["10"]
-        ),
-    ] = None
-
-    def stands(self, ledger: Ledger, after: str, limit: int) -> list[Stand]:
-        """The first settlements behind the subject `after`, all of which the journal has."""
-        query = store_ledger.Query(
-            slug=self.society, month=self.window_in, finalized_in=self.finalized_in, state=self.state
-        )
-        least = Fraction(self.min_target or 0)
-        found = ledger.settlements(query, after=after)
-        page = list(islice((stand for stand in found if Fraction(stand.settlement.target_percent) >= least), limit))
-        del found  # and with it the connection that it read from
-        ledger.journalled()
-        return page
-
-    def pages(self, ledger: Ledger) -> Iterator[list[Stand]]:
-        """All of them, page by page: a slow reader holds no connection, and no more than a page in memory."""
-        page = self.stands(ledger, "", _MOST)
-        while page:
-            yield page
-            page = self.stands(ledger, page[-1].event.subject, _MOST) if len(page) == _MOST else []
-
-
-class Page(Filters):
-    """A page of them by subject."""
-
-    after: Annotated[str, Field(pattern=r"^[ -~]{0,200}$", description="The `next` of the page before.")] = ""
-    limit: Annotated[int, Field(ge=1, le=_MOST, description="How many at most.")] = 100
-
-
-class Cursor(BaseModel):
-    """A place in the feed. Any other name is refused: a cursor misspelt must not read from the beginning."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    after: Annotated[
-        str | None,
-        Field(
-            pattern=r"^[0-9]{1,20}$",
-            description="The sequence of the last event that you have kept; without it, from the beginning.",
-            examples=["00000000000000000042"],
-        ),
-    ] = None
-    limit: Annotated[int, Field(ge=1, le=_MOST, description="How many at most.")] = 100
 
 
 SubjectIn = Annotated[

@@ -2,21 +2,27 @@
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+import psycopg
 import pytest
 import structlog
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from harness.api.gate import _KEPT, MOST_FAILURES, WINDOW_SECONDS, Failures
+from harness.store.engine import open_engine
+from harness.store.journal import Journal
 from harness.store.ledger import Ledger
+from harness.store.migrate import upgrade
 from tests.api.conftest import Served
-from tests.api.server import Caller, Reply, serving
+from tests.api.server import Caller, Reply, serving, token_for
 from tests.clock import FakeClock
+from tests.databases import SERVER, empty_database
 
 PATHS = (
     "/v1/sla/events",
@@ -193,3 +199,47 @@ def test_asking_whether_to_wait_keeps_nothing() -> None:
     failures.note(("second", ""))
     assert failures.wait(("first", "")) > 0
     assert not re.search(r"10\.0\.", repr(failures.__dict__))
+
+
+def test_an_unknown_token_is_compared_like_any_other(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[int, int]] = []
+
+    def compare(one: str, other: str) -> bool:
+        compared.append((len(one), len(other)))
+        return one == other
+
+    monkeypatch.setattr("harness.api.gate.hmac.compare_digest", compare)
+    known = str(served.caller.token)
+    for token in (known, known[:-3] + "xxx", f"cht_{'0' * 12}_{'x' * 43}", "x"):
+        Caller(url=served.url, token=token).get("/v1/sla/events")
+    assert compared == [(64, 64)] * 4
+
+
+def test_a_database_server_that_comes_back_is_served_again(tmp_path: Path) -> None:
+    clock = FakeClock()
+    with empty_database("postgresql", tmp_path) as address:
+        engine = open_engine(address)
+        upgrade(engine)
+        ledger = Ledger(engine, Journal(tmp_path / "ledger.jsonl"))
+        with serving(ledger, clock) as url:
+            caller = Caller(url=url, token=token_for(engine, clock, "read:sla"))
+            assert (caller.get("/readyz").status, caller.get("/v1/sla/events").json) == (200, [])
+            with _refusing(str(engine.url.database)):
+                replies = [caller.get(path) for path in ("/readyz", *PATHS)]
+                assert {(reply.status, reply.kind) for reply in replies} == {(503, "ledger-unavailable")}
+                assert Caller(url=url).get("/v1/sla/events").status == 401
+                assert caller.get("/healthz").status == 200
+            assert (caller.get("/readyz").status, caller.get("/v1/sla/events").json) == (200, [])
+        engine.dispose()
+
+
+@contextmanager
+def _refusing(database: str) -> Iterator[None]:
+    """The database takes no connection, and those that there were are cut."""
+    with closing(psycopg.connect(SERVER, autocommit=True)) as server:
+        server.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS false".encode())
+        server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (database,))
+        try:
+            yield
+        finally:
+            server.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS true".encode())

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy.pool import QueuePool
 
-from harness.api import routes
-from harness.api.routes import Filters
+from harness.api import queries
+from harness.api.queries import Filters
 from harness.errors import StoreError
 from harness.sla.model import LedgerEvent
 from harness.sla.settlement import draft_events
@@ -27,7 +27,7 @@ PAGE = 5
 
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "_MOST", PAGE)
+    monkeypatch.setattr(queries, "MOST", PAGE)
 
 
 @dataclass(frozen=True, slots=True)
