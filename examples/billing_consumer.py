@@ -24,7 +24,7 @@ import sys
 from contextlib import closing
 from decimal import Decimal
 from typing import Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
 from urllib.request import Request, urlopen
 
@@ -85,6 +85,8 @@ class Api:
             if error.code == 503:
                 raise Stop(f"the ledger is not available now: try again later. {problem}") from None
             raise Stop(f"{method} {path}: {error.code} {problem}") from None
+        except (URLError, ConnectionError, TimeoutError) as error:
+            raise Stop(f"{self._base} cannot be reached: try again later. {error}") from None
 
 
 def read_feed(api: Api, database: sqlite3.Connection) -> None:
@@ -119,6 +121,7 @@ def take_in(database: sqlite3.Connection, data: dict[str, Any]) -> None:
 def credit(database: sqlite3.Connection, invoice: str) -> None:
     """Credit, for each society and window, what is billable above what has been credited for it."""
     with database:
+        database.execute("BEGIN IMMEDIATE")  # two runs at once: the second reads what the first has credited
         stands: dict[tuple[str, str], list[tuple[Decimal, str, int]]] = {}
         query = "SELECT society, window_label, billable_percent, subject, revision FROM settlement"
         for society, label, percent, subject, revision in database.execute(query):

@@ -8,8 +8,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -137,10 +139,7 @@ def test_killed_between_any_two_calls_the_consumer_credits_the_same(
     billing: Billing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every place between two calls of the API, by an exception that no handler catches."""
-    spec = importlib.util.spec_from_file_location("billing_consumer", CONSUMER)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = _consumer()
     monkeypatch.setenv("CITEHOUSE_TOKEN", billing.token)
     call = module.Api._call
     database = tmp_path / "billing.db"
@@ -230,3 +229,31 @@ def test_the_guide_names_every_field_and_reason_that_it_should(billing: Billing)
         assert f"`{name}`" in text and name in keys
     reasons = {json.loads(event.body)["data"]["reason"] for event in billing.deployment.ledger.events()} - {None}
     assert all(f"`{reason}`" in text for reason in reasons)
+
+
+def test_two_consumers_at_once_credit_what_one_does(billing: Billing, tmp_path: Path) -> None:
+    """Both have read the feed and work out the credits at the same moment."""
+    module = _consumer()
+    database = tmp_path / "billing.db"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript(module.SCHEMA)
+        module.read_feed(module.Api(billing.url, billing.token), connection)
+    barrier = threading.Barrier(4)
+
+    def credit(number: int) -> None:
+        with closing(sqlite3.connect(database, timeout=30)) as connection:
+            barrier.wait()
+            module.credit(connection, f"I-{number}")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(credit, range(4)))
+    assert _credited(database) == _by_hand()
+
+
+def _consumer() -> Any:
+    """The example as a module."""
+    spec = importlib.util.spec_from_file_location("billing_consumer", CONSUMER)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
