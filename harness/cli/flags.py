@@ -11,6 +11,7 @@ from harness.cli.acts import dispute, finalize, resolve, void
 from harness.cli.tables import print_table
 from harness.cli.wire import open_ledger
 from harness.errors import HarnessError, StoreError, UsageError
+from harness.nightly.night import parse_month
 from harness.settings import Settings
 from harness.sla.export import csv_lines, settlement_row
 from harness.store.journal import BrokenJournal
@@ -49,9 +50,11 @@ flags.add_command(finalize)
 @click.pass_obj
 def list_flags(load: Load, /, everything: bool, society: str | None, form: str) -> int:
     """List flags as they stand now; with --all every settlement."""
+    ledger = open_ledger(load())
+    ledger.journalled()  # what is behind its journal must not pass for what stands
     chosen = [
         stand.settlement
-        for stand in open_ledger(load()).settlements(Query(slug=society))
+        for stand in ledger.settlements(Query(slug=society))
         if everything or Fraction(stand.settlement.target_percent) > 0
     ]
     if form == "json":
@@ -105,7 +108,11 @@ def show(load: Load, /, subject: str) -> int:
 @click.pass_obj
 def export(load: Load, /, society: str | None, window_in: str | None, form: str, output: Path | None) -> int:
     """Write every settlement as it stands: CSV as the API serves it, or one JSON object a line with all fields."""
-    stands = open_ledger(load()).settlements(Query(slug=society, month=window_in))
+    if window_in is not None:
+        parse_month(window_in)  # what is no month must not read as one without settlements
+    ledger = open_ledger(load())
+    ledger.journalled()
+    stands = ledger.settlements(Query(slug=society, month=window_in))
     data = (stand.settlement.data for stand in stands)
     if form == "csv":
         lines = csv_lines(settlement_row(each) for each in data)

@@ -5,14 +5,13 @@ from datetime import date
 from typing import Literal
 
 from harness.clock import utc_text
-from harness.errors import PublishRefused, UsageError
+from harness.errors import PublishRefused, StoreError, UsageError
 from harness.nightly.assess import assess_society
 from harness.nightly.emit import Cited, close_clocks, emit_society
 from harness.nightly.publish import cite_unpublished, publish_societies
 from harness.nightly.sitting import close_passed_run
 from harness.nightly.stages import Stages, canaries_of, results_of, score_night
 from harness.site.model import EvalResult
-from harness.store.ledger import LedgerBehind
 from harness.store.runs import find_runs
 
 Stage = Literal["score", "assess", "publish", "emit"]
@@ -24,7 +23,7 @@ def finish_night(stages: Stages, night: date, through: Stage = "emit") -> tuple[
     Each stage is done once; doing it again changes nothing. A run that is still open when the night's window is over is
     completed first. The results are empty where only scoring was asked for. Raises UsageError where nothing of the
     night is complete, PublishRefused when publishing was refused: settlements are written all the same. A ledger that
-    refuses (LedgerBehind) is raised when the rest is done: the next nightly settles what it then can.
+    takes no event (StoreError) is told when the rest is done: the next nightly settles what it then can.
     """
     behind = closed_clocks(stages) if through == "emit" else None  # a clock that ran out waits for no publishing
     _close_passed_runs(stages, night)
@@ -51,12 +50,13 @@ def finish_night(stages: Stages, night: date, through: Stage = "emit") -> tuple[
     return tuple(results)
 
 
-def closed_clocks(stages: Stages) -> LedgerBehind | None:
-    """Close what time has closed; the ledger's refusal, where it takes no event."""
+def closed_clocks(stages: Stages) -> StoreError | None:
+    """Close what time has closed; why the ledger takes no event, where it takes none: it is behind its journal, or the
+    journal is broken or on a volume that is gone."""
     try:
         close_clocks(stages.emitter)
         stages.emitter.ledger.journalled()
-    except LedgerBehind as error:
+    except StoreError as error:
         return error
     return None
 

@@ -45,3 +45,11 @@ def parse_night(text: str) -> date:
     if night is None or night.isoformat() != text:
         raise UsageError(f"night: found {text!r}; expected a date such as 2026-11-29")
     return night
+
+
+def parse_month(text: str) -> date:
+    """The first night of a month as people write it: `2026-11`. Raises UsageError."""
+    try:
+        return parse_night(f"{text}-01")
+    except UsageError:
+        raise UsageError(f"month: found {text[:40]!r}; expected a month such as 2026-11") from None

@@ -51,8 +51,8 @@ def run_night(
     With `supersede`, a reason code, the societies whose official run is insufficient_data are asked again in a new run.
     Raises InvalidInput when no asked-for folder is valid, UsageError outside of the night's window when something is
     left to ask, NightLocked, NothingMeasured and Interrupted as their modules say; what an earlier night could not be
-    finished for is raised last, when tonight is done. A ledger that refuses (LedgerBehind) keeps nothing from being
-    asked, since a night that has passed never can be: it is raised when tonight is published.
+    finished for is raised last, when tonight is done. A ledger that takes no event (StoreError) keeps nothing from
+    being asked, since a night that has passed never can be: it is raised when tonight is published.
     """
     place = stages.place
     behind = closed_clocks(stages)

@@ -104,15 +104,11 @@ def _corrected(stages: Stages, slugs: Sequence[str]) -> list[Society]:
 def _with_gold_of(stages: Stages, night: date, society: Society) -> list[_Target]:
     """The nights that a gold correction scores again: the night, and the others of its month where that is a window."""
     place = stages.place
-    frozen = [
-        (run, part, revision, plan_of(place.blobs, run, part, revision))
-        for each in _nights_touched(stages, night, society.slug)
-        for run, part in [_official(stages, each, society.slug)]
-        for revision in [latest_revision(place.engine, run.run_id, part.slug)]
-    ]
     targets = []
     gold_sha256 = None
-    for run, _, _, plan in frozen:
+    for each in _nights_touched(stages, night, society.slug):
+        run, part = _official(stages, each, society.slug)
+        plan = plan_of(place.blobs, run, part, latest_revision(place.engine, run.run_id, part.slug))
         try:
             merged = with_gold(plan, society)
         except ValueError as error:

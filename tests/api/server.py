@@ -3,8 +3,7 @@
 import json
 import socket
 import threading
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,6 +13,8 @@ from urllib.parse import urlsplit
 
 import uvicorn
 from sqlalchemy import Engine
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from harness.api.app import create_app
 from harness.clock import Clock
@@ -75,20 +76,46 @@ class Caller:
             connection.close()
 
 
+class HeldCall:
+    """Middleware that lets one call of several wait before it is looked at, until `go` is set."""
+
+    def __init__(self) -> None:
+        self._app: ASGIApp | None = None
+        self._left = 0
+        self.reached = threading.Event()
+        self.go = threading.Event()
+
+    def around(self, app: ASGIApp) -> ASGIApp:
+        self._app = app
+        return self
+
+    def hold(self, number: int) -> None:
+        """Hold the so-manieth call from now on."""
+        self.reached.clear()
+        self.go.clear()
+        self._left = number
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        assert self._app is not None
+        self._left -= 1
+        if self._left == 0:
+            self.reached.set()
+            await run_in_threadpool(self.go.wait)
+        await self._app(scope, receive, send)
+
+
 @contextmanager
-def serving(ledger: Ledger, clock: Clock) -> Iterator[str]:
-    """The API's address while the block lasts."""
+def serving(ledger: Ledger, clock: Clock, around: Callable[[ASGIApp], ASGIApp] | None = None) -> Iterator[str]:
+    """The API's address while the block lasts; `around` puts something before it."""
+    app: ASGIApp = create_app(ledger, clock)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(
-            create_app(ledger, clock), log_config=None, access_log=False, lifespan="off", server_header=False
-        )
+        listening.listen()  # from now on a call waits until the server has begun
+        served = app if around is None else around(app)
+        config = uvicorn.Config(served, log_config=None, access_log=False, lifespan="off", server_header=False)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
-        while not server.started:
-            assert thread.is_alive()
-            time.sleep(0.01)
         try:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         finally:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -138,3 +139,26 @@ def test_lint_passes_the_shipped_societies_and_tells_the_chance_of_a_flag(tmp_pa
     assert told.returncode == 0, told.stderr
     assert "7 societies, no errors" in told.stdout
     assert "flagged at" in told.stdout and "0.98" in told.stdout
+
+
+def test_error_a_month_that_is_none_is_not_read_as_one_without_settlements(night: Place) -> None:
+    ended = night.run("flags", "export", "--window-in", "2026-13")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "harness: month: found '2026-13'; expected a month such as 2026-11\n"
+
+
+def test_error_a_ledger_behind_its_journal_is_neither_listed_nor_exported(night: Place, tmp_path: Path) -> None:
+    place = Place(folder=tmp_path)
+    shutil.copytree(night.reports, place.reports, symlinks=True)
+    engine = create_engine(f"sqlite:///{place.reports / 'harness.db'}")
+    with engine.begin() as connection:
+        connection.execute(text("DROP TRIGGER settlement_events_no_DELETE"))
+        connection.execute(text("DELETE FROM settlement WHERE seq = 3"))
+        connection.execute(text("DELETE FROM settlement_events WHERE seq = 3"))
+    engine.dispose()
+    for command in (("flags", "list", "--all"), ("flags", "export")):
+        ended = place.run(*command)
+        assert (ended.returncode, ended.stdout) == (1, ""), command
+        assert "the database ends at event 2" in ended.stderr
+    assert place.run("flags", "replay").stdout.startswith("1 events restored from ")
+    assert place.run("flags", "list", "--all").returncode == 0

@@ -4,12 +4,10 @@ import importlib.util
 import json
 import os
 import re
-import signal
 import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -20,9 +18,10 @@ from typing import Any, Final
 import pytest
 
 from harness.store.ledger import Query
-from tests.api.server import Caller, serving, token_for
+from tests.api.server import Caller, HeldCall, serving, token_for
 from tests.end_to_end.deployment import Deployment
 from tests.end_to_end.quarter import CREDITS
+from tests.tools import require_tool
 
 ROOT: Final = Path(__file__).parents[2]
 CONSUMER: Final = ROOT / "examples" / "billing_consumer.py"
@@ -120,18 +119,23 @@ def test_the_consumers_credits_are_those_worked_out_by_hand(billing: Billing, tm
     assert [(each["revision"], each["invoice_ref"]) for each in said] == [(2, "I")]
 
 
-def test_killed_again_and_again_the_consumer_credits_the_same(billing: Billing, tmp_path: Path) -> None:
+def test_killed_in_the_middle_of_any_call_the_consumer_credits_the_same(quarter: Deployment, tmp_path: Path) -> None:
+    """With kill -9, while the server has the call and has not answered; it then answers nobody."""
+    held = HeldCall()
+    token = token_for(quarter.stages.place.engine, quarter.clock)
     database = tmp_path / "billing.db"
-    kills = 0
-    for delay in range(12):
-        with billing.start(database) as consumer:
-            time.sleep(0.12 + delay * 0.02)  # somewhere between its start and its end
-            if consumer.poll() is None:
-                consumer.send_signal(signal.SIGKILL)
-                kills += 1
-            consumer.communicate()
-    assert kills >= 3
-    billing.consume(database)
+    with serving(quarter.ledger, quarter.clock, held.around) as url:
+        billing = Billing(quarter, url, token)
+        for number in range(1, 40):
+            held.hold(number)
+            with billing.start(database) as consumer:
+                while not held.reached.wait(0.1) and consumer.poll() is None:
+                    pass
+                if not held.reached.is_set():
+                    break
+                consumer.kill()
+            held.go.set()
+        assert (consumer.wait(), number > 5) == (0, True)
     assert _credited(database) == _by_hand()
 
 
@@ -196,6 +200,7 @@ def test_the_periods_say_what_is_billable(billing: Billing) -> None:
 
 
 def test_every_command_of_the_guide_works(billing: Billing, tmp_path: Path) -> None:
+    require_tool("curl")
     blocks = re.findall(r"```bash\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
     environment = {"API": billing.url, "TOKEN": billing.token, "PATH": os.environ["PATH"]}
     assert len(blocks) >= 6

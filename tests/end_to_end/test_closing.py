@@ -283,6 +283,28 @@ def test_error_terms_extended_over_measured_nights_are_refused(deployment: Deplo
         deployment.nightly(date(2026, 7, 4))
 
 
+@pytest.mark.parametrize("broken", ["a line that is no event", "a folder in its place"])
+def test_a_journal_that_is_broken_keeps_no_night_from_being_asked(deployment: Deployment, broken: str) -> None:
+    deployment.nightly(FIRST)
+    journal = deployment.ledger.journal.path
+    kept = journal.read_bytes()
+    journal.unlink()
+    if broken == "a folder in its place":
+        journal.mkdir()
+    else:
+        journal.write_bytes(kept + b"{}\n")
+    with pytest.raises(StoreError, match=r"^journal .*ledger\.jsonl: "):
+        deployment.nightly(date(2026, 7, 2))
+    page = deployment.folder / "site" / "standards" / "gamma" / "eval" / "2026-07-02" / "r1" / "eval.json"
+    assert page.is_file()
+    assert len(_told(deployment)) == 1
+    if journal.is_dir():
+        journal.rmdir()
+    journal.write_bytes(kept)
+    deployment.nightly(date(2026, 7, 3))
+    assert [window for window, *_ in _told(deployment)] == ["2026-07-01", "2026-07-02", "2026-07-03"]
+
+
 def test_a_ledger_behind_its_journal_takes_no_event(deployment: Deployment) -> None:
     deployment.nightly(FIRST)
     events = list(deployment.ledger.events())
