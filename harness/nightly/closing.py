@@ -69,12 +69,13 @@ def close_through(stages: Stages, before: date) -> list[HarnessError]:
 
 
 def close_months(stages: Stages, slugs: set[str]) -> None:
-    """Settle the months of these societies that are over, where their nights now come to something else."""
+    """Settle anew the settled months of these societies whose nights now come to something else. A month that is not
+    settled yet waits for `close_through`, which finishes all of its nights first."""
     today = stages.place.clock.now().astimezone(UTC).date()
+    settled = stages.emitter.ledger.subjects()
     for due in _due(stages, today):
-        month = Month(contract=due.contract, window=due.window, terms=due.terms)
-        if due.contract.slug in slugs and due.window.kind == "calendar_month" and month_is_news(stages, month):
-            close_month(stages, month)
+        if due.contract.slug in slugs and due.window.kind == "calendar_month" and due.subjects <= settled:
+            _close(stages, due, settled=True, revised=True)
 
 
 def _close(stages: Stages, due: Due, *, settled: bool, revised: bool) -> None:

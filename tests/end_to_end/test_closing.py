@@ -135,6 +135,18 @@ def test_a_month_is_pooled_when_it_is_over_and_not_before(tmp_path: Path, gatewa
     deployment.close()
 
 
+def test_a_rescore_does_not_close_a_month_before_all_its_nights_are_finished(tmp_path: Path, gateway: Gateway) -> None:
+    deployment = open_deployment(tmp_path, gateway)
+    write_acme(tmp_path / "testsets", "alpha", MONTHLY)
+    deployment.nightly(date(2026, 7, 30))
+    deployment.at(date(2026, 8, 1))
+    rescore(deployment.stages, date(2026, 7, 30), "scorer_corrected")
+    assert _told(deployment) == []
+    assert close_through(deployment.stages, before=date(2026, 8, 1)) == []
+    assert _told(deployment) == [("2026-07", "open", "insufficient_data", "0")]
+    deployment.close()
+
+
 def test_a_month_with_nights_missing_is_told_by_its_coverage(tmp_path: Path, gateway: Gateway) -> None:
     deployment = open_deployment(tmp_path, gateway)
     write_acme(tmp_path / "testsets", "alpha", MONTHLY)
