@@ -1,7 +1,6 @@
 """Publishing a night: every society's pages and twins, checked, written beside the old tree, shown in one step."""
 
 import filecmp
-import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -144,10 +143,10 @@ def _publish_result(build: Build, result: EvalResult, assets: Assets, base_url: 
     page = _Page(result=result, document=document, tables=tables, assets=assets)
     if build.path(revision).exists():
         _refuse_change(build, result, draft, revision)
-        shutil.rmtree(build.path(draft))
+        build.discard(draft)
     else:
         build.write(f"{draft}/index.html", page.at(revision, permalink=None))
-        build.path(draft).rename(build.path(revision))
+        build.move(draft, revision)
     if _rank(build, night) <= (document.official, document.night, document.revision):
         _show_at(build, page, night, revision)
     if not result.pooled and _rank(build, society) <= (document.official, document.night, document.revision):

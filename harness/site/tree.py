@@ -1,8 +1,9 @@
 """The public tree: built beside what visitors see, shown in one step by replacing a symbolic link (publishing.md).
 
-`site` is a link to `.site-<n>`. A new build starts with hard links to the files of the one shown, so that what did not
-change costs a link and no copy; a changed file is always a new one, never written through a link. The build shown
-and the one before it stay.
+`site` is a link to `.site-<n>`. A new build is the one before the one shown, brought up to date with what changed
+since: so a publish costs what it changes, however much history there is. Where that build is gone or its state is not
+known, as after a crash, the new one starts with hard links to every file shown. A changed file is always a new one,
+never written through a link. Between two publishes the build shown and the one before it stay.
 """
 
 import os
@@ -22,15 +23,19 @@ from harness.errors import PublishRefused
 MARKER: Final = ".deployment"
 """The file in a tree's root that names the deployment it belongs to; written last, so that it also says finished."""
 
+_CHANGES: Final = ".changes"
+"""The file in a tree's root that names the build it started as, then each file that it has otherwise, one a line."""
+
 _WAIT: Final = 60.0
 """Seconds to wait for another publish of the same tree to end."""
 
 
 class Build:
-    """A tree that nobody sees yet. Paths are relative to its root, with `/`."""
+    """A tree that nobody sees yet. Paths are relative to its root, with `/`. `touched` are the files changed in it."""
 
     def __init__(self, root: Path, canaries: Collection[str]) -> None:
         self.root = root
+        self.touched: set[str] = set()
         self._canaries = tuple(form for canary in sorted(canaries) for form in _written_forms(canary))
         self._longest = max(map(len, self._canaries), default=0)
 
@@ -48,6 +53,7 @@ class Build:
         path = self.path(relative)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)  # it may be a link to a file that visitors see
+        self.touched.add(relative)
         with path.open("xb") as file:
             yield file
             file.flush()
@@ -56,10 +62,31 @@ class Build:
 
     def link(self, source: str, target: str) -> None:
         """Make `target` the same file as `source`."""
-        path = self.path(target)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        path.hardlink_to(self.path(source))
+        self.touched.add(target)
+        _link(self.path(source), self.path(target))
+
+    def remove(self, relative: str) -> None:
+        """Take the file away, if there is one."""
+        if self.path(relative).exists():
+            self.touched.add(relative)
+            self.path(relative).unlink()
+
+    def move(self, source: str, target: str) -> None:
+        """Give a folder of written files another place, where nothing is yet."""
+        self.path(source).rename(self.path(target))
+        for name in self._forget(source):
+            self.touched.add(f"{target}/{name}")
+
+    def discard(self, folder: str) -> None:
+        """Take a folder of written files away, if there is one."""
+        shutil.rmtree(self.path(folder), ignore_errors=True)
+        self._forget(folder)
+
+    def _forget(self, folder: str) -> list[str]:
+        """No file below the folder counts as changed any more; their paths below it."""
+        names = [path for path in self.touched if path.startswith(f"{folder}/")]
+        self.touched.difference_update(names)
+        return [name.removeprefix(f"{folder}/") for name in names]
 
     def _refuse_canaries(self, path: Path, relative: str) -> None:
         if not self._canaries:
@@ -85,13 +112,15 @@ def building(site_root: Path, deployment: str, canaries: Collection[str]) -> Ite
     try:
         with FileLock(site_root.parent / f".{site_root.name}.lock", timeout=_WAIT):
             shown = _shown(site_root, deployment)
-            _clear(site_root, keep=_last_two(site_root, shown))
+            last_two = _last_two(site_root, shown)
+            _clear(site_root, keep=last_two)
             number = 0 if shown is None else _number(site_root, shown)
             root = site_root.parent / f".{site_root.name}-{number + 1}"
             try:
-                _start(root, shown)
-                yield Build(root, canaries)
-                _finish(root, deployment)
+                folders = _start(root, last_two)
+                build = Build(root, canaries)
+                yield build
+                _finish(build, deployment, shown, folders)
             except BaseException:
                 shutil.rmtree(root, ignore_errors=True)
                 raise
@@ -126,23 +155,63 @@ def _shown(site_root: Path, deployment: str) -> Path | None:
     return build
 
 
-def _start(root: Path, shown: Path | None) -> None:
-    if shown is None:
+def _start(root: Path, last_two: list[Path]) -> set[Path]:
+    """Make the new build equal to the first of these, where there is one; the folders that it changed to do so."""
+    if not last_two:
         root.mkdir()
-    else:
-        shutil.copytree(shown, root, copy_function=os.link, ignore=shutil.ignore_patterns(MARKER))
+        return set()
+    shown, *before = last_two
+    changes = [_changes(shown, earlier) for earlier in before]
+    if changes and changes[0] is not None:
+        spare, renewed = before[0], changes[0]
+        (spare / MARKER).unlink()  # from here on it is no finished build, and no publish starts from it
+        _sync_folder(spare)
+        spare.rename(root)
+        for relative in renewed:
+            if (shown / relative).exists():
+                _link(shown / relative, root / relative)
+            else:
+                (root / relative).unlink(missing_ok=True)
+        return {(root / relative).parent for relative in renewed}
+    shutil.copytree(shown, root, copy_function=os.link, ignore=shutil.ignore_patterns(MARKER, _CHANGES))
+    return {Path(folder) for folder, _, _ in os.walk(root)}
 
 
-def _finish(root: Path, deployment: str) -> None:
-    """Make the build durable, then mark it finished."""
-    for folder, _, _ in os.walk(root):
-        _sync_folder(Path(folder))
-    with (root / MARKER).open("x", encoding="utf-8") as marker:
-        marker.write(f"{deployment}\n")
-        marker.flush()
-        os.fsync(marker.fileno())
+def _changes(build: Path, earlier: Path) -> set[str] | None:
+    """The files that the build has otherwise than the finished build before it; None where that is not known."""
+    listed = build / _CHANGES
+    if not listed.is_file() or not (earlier / MARKER).is_file():
+        return None
+    since, *paths = listed.read_text(encoding="utf-8").splitlines()
+    return set(paths) if since == earlier.name else None
+
+
+def _finish(build: Build, deployment: str, shown: Path | None, folders: set[Path]) -> None:
+    """Make the build durable, with what it changed, then mark it finished."""
+    root = build.root
+    folders |= {(root / path).parent for path in build.touched}
+    for each in folders | {parent for folder in folders for parent in folder.parents}:
+        if each.is_relative_to(root):
+            _sync_folder(each)
+    since = "" if shown is None else shown.name
+    _write(root / _CHANGES, "".join(f"{line}\n" for line in (since, *sorted(build.touched))))
+    _write(root / MARKER, f"{deployment}\n")
     _sync_folder(root)
     _sync_folder(root.parent)
+
+
+def _write(path: Path, text: str) -> None:
+    path.unlink(missing_ok=True)
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _link(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    target.hardlink_to(source)
 
 
 def _show(site_root: Path, root: Path) -> None:

@@ -17,7 +17,6 @@ import pytest
 from harness.errors import PublishRefused
 from harness.site.model import EvalResult, ItemRow
 from harness.site.publish import Published, publish
-from harness.site.tree import MARKER
 from tests.site.html import read_page
 from tests.site.results import Night, result
 
@@ -34,7 +33,7 @@ def tree(site: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(site)): path.read_bytes()
         for path in sorted(site.rglob("*"))
-        if path.is_file() and path.name != MARKER
+        if path.is_file() and not path.name.startswith(".")
     }
 
 

@@ -2,14 +2,19 @@
 
 import html
 import json
+import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from harness.errors import PublishRefused
-from harness.site.tree import MARKER, building
+from harness.site.tree import building
 
 DEPLOYMENT = "https://citehouse.example/"
 
@@ -22,8 +27,8 @@ def publish(site: Path, **files: str) -> None:
 
 
 def seen(site: Path) -> dict[str, str]:
-    """What visitors see, without the marker."""
-    files = [path for path in sorted(site.rglob("*")) if path.is_file() and path.name != MARKER]
+    """What visitors see, without the notes of a build about itself."""
+    files = [path for path in sorted(site.rglob("*")) if path.is_file() and not path.name.startswith(".")]
     return {str(path.relative_to(site)): path.read_text() for path in files}
 
 
@@ -74,6 +79,60 @@ def test_a_build_that_fails_leaves_the_tree_and_no_rest(tmp_path: Path) -> None:
         raise RuntimeError("stop")
     assert seen(site) == {"a.txt": "1"}
     assert builds(site) == [".site-1"]
+
+
+def test_a_publish_links_what_changed_and_not_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = tmp_path / "site"
+    publish(site, **{f"kept{number}": "1" for number in range(200)})
+    publish(site, a="2")
+    made = []
+    link = os.link
+
+    def counting(source: str, target: str, **named: bool) -> None:
+        made.append(Path(source).name)
+        link(source, target, **named)
+
+    monkeypatch.setattr(os, "link", counting)
+    publish(site, a="3", b="3")
+    publish(site, a="4")
+    assert sorted(made) == ["a.txt", "a.txt", "b.txt"]
+    assert len(seen(site)) == 202
+
+
+@given(
+    st.lists(
+        st.tuples(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcd")), st.booleans()), max_size=8
+    )
+)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_was_written_taken_away_and_broken_off_the_tree_is_what_was_shown_last(
+    tmp_path: Path, steps: list[tuple[set[str], set[str], bool]]
+) -> None:
+    site = tmp_path / uuid4().hex / "site"
+    model: dict[str, str] = {}
+    for number, (written, removed, broken) in enumerate(steps):
+        with suppress(RuntimeError), building(site, DEPLOYMENT, ()) as build:
+            for name in written:
+                build.write(f"x{name}.txt", str(number).encode())
+            for name in removed:
+                build.remove(f"x{name}.txt")
+            if broken:
+                raise RuntimeError("stop")
+        if not broken:
+            model |= {f"x{name}.txt": str(number) for name in written}
+            model = {path: text for path, text in model.items() if path[1:-4] not in removed}
+        assert (seen(site) if site.is_symlink() else {}) == model
+
+
+def test_a_draft_is_moved_or_discarded_with_all_that_it_holds(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    for number in range(3):
+        with building(site, DEPLOYMENT, ()) as build:
+            for draft in ("kept", "lost"):
+                build.write(f"{draft}/a.txt", str(number).encode())
+            build.move("kept", f"r{number}")
+            build.discard("lost")
+    assert seen(site) == {"r0/a.txt": "0", "r1/a.txt": "1", "r2/a.txt": "2"}
 
 
 def test_visitors_see_nothing_of_a_build_before_it_ends(tmp_path: Path) -> None:
