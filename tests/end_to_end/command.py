@@ -2,11 +2,13 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +59,8 @@ class Place:
         )
 
     def start(self, *words: str) -> subprocess.Popen[str]:
-        """Start in the background."""
+        """Start in the background, with interrupts as a terminal gives them: a shell's own background jobs, such as a
+        test run among them, ignore them and hand that down."""
         return subprocess.Popen(
             self._line(words),
             cwd=self.folder,
@@ -65,6 +68,7 @@ class Place:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
 
     def nightly(self, *words: str) -> subprocess.CompletedProcess[str]:
