@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import Engine
 
 from harness.nightly.ids import PublishedIds
-from harness.nightly.official import official_part
+from harness.nightly.official import official_part, reason_of
 from harness.nightly.outcome import NEVER_ASKED
 from harness.nightly.plan import SocietyPlan
 from harness.nightly.score import scoring_terms
@@ -84,6 +84,8 @@ def build_result(engine: Engine, scored: ScoredSociety, ids: PublishedIds, publi
         examples=society.examples,
         night=run.night,
         revision=key.revision,
+        reason=reason_of(engine, run, scored.revision),
+        scored_at=scored.revision.scored_at,
         official=official_part(engine, run.night, society.slug) == (run, part),
         status=worst(each.status for each in assessments) if assessments else Status.NO_FLOOR,
         assessments=assessments,
@@ -107,6 +109,7 @@ def build_result(engine: Engine, scored: ScoredSociety, ids: PublishedIds, publi
         ),
         testset_version=version,
         testset_sha256=digest,
+        terms_version=part.terms_version,
         items=part.items,
         clusters=headline.clusters,
         editions=terms.editions,

@@ -119,16 +119,21 @@ class RunEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PreviousEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """`change` is better less worse over the expectations compared, None where none could be."""
+    """`change` is better less worse over the expectations compared, None where none could be. The counts are None in
+    what releases before 0.2 wrote."""
 
     night: str
     value: str
     change: str | None
     mcnemar_p: str
+    better: int | None = None
+    worse: int | None = None
+    compared: int | None = None
 
 
 class EvalDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What eval.json holds, in the order of its keys."""
+    """What eval.json holds, in the order of its keys. Those from `reason` on are absent from what releases before 0.2
+    wrote. `reason` says why a revision came after another; `scored_at` when it was scored, UTC."""
 
     schema_version: int
     society: SocietyEntry
@@ -150,6 +155,12 @@ class EvalDocument(msgspec.Struct, frozen=True, kw_only=True):
     run: RunEntry
     previous: PreviousEntry | None
     warnings: list[str]
+    reason: str | None = None
+    scored_at: str | None = None
+    terms_version: int | None = None
+    top_k: int | None = None
+    checks: list[str] = []
+    clusters: int | None = None
 
     def measure(self, name: str, stratum: str | None = None) -> MeasureEntry | None:
         """The entry of that measure and stratum, or None where it is not published."""
@@ -226,6 +237,12 @@ def document_of(result: EvalResult, claim_for: Callable[[Measure], ClaimPart]) -
         run=RunEntry(id=result.run_id, started_at=result.started_at, finished_at=result.finished_at),
         previous=None if result.previous is None else _previous(result.previous),
         warnings=list(warnings_of(result)),
+        reason=result.reason,
+        scored_at=result.scored_at,
+        terms_version=result.terms_version,
+        top_k=result.top_k,
+        checks=list(result.checks),
+        clusters=result.clusters,
     )
 
 
@@ -296,6 +313,9 @@ def _previous(previous: Previous) -> PreviousEntry:
         value=previous.value,
         change=None if change is None else format_ratio(change),
         mcnemar_p=previous.mcnemar_p,
+        better=previous.better,
+        worse=previous.worse,
+        compared=previous.compared,
     )
 
 

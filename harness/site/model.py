@@ -58,8 +58,9 @@ class EvalResult:
 
     `rows` may be called again and again: each call streams the items in the tables' fixed order (by item hash).
     A month's result pools its nights: `night` is then its label, `2026-11`.
-    Times are UTC text. `gateway_faults` counts by reason, `citation_faults` by diagnosis shape. `examples` are public
-    examples of the style, strictly parsed. `demo` marks sample output.
+    `reason` says why a revision came after another, None for a first. Times are UTC text. `gateway_faults` counts by
+    reason, `citation_faults` by diagnosis shape. `examples` are public examples of the style, strictly parsed. `demo`
+    marks sample output.
     """
 
     society: str
@@ -69,6 +70,8 @@ class EvalResult:
     examples: tuple[Citation, ...]
     night: str
     revision: int
+    reason: str | None
+    scored_at: str
     official: bool
     status: Status
     assessments: tuple[Assessment, ...]
@@ -83,6 +86,7 @@ class EvalResult:
     calls: Calls
     testset_version: str
     testset_sha256: str
+    terms_version: int | None
     items: int
     clusters: int
     editions: Mapping[str, tuple[int, ...]]

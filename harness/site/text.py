@@ -8,6 +8,9 @@ from harness.citation.model import Citation
 LONGEST_SHOWN: Final = 200
 """A string from outside is cut after this many characters on a page."""
 
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""Also the full-width forms, which some spreadsheets read as the plain ones; a tab or a line end is spelled out."""
+
 
 def visible(text: str) -> str:
     """The text with every character that has no picture spelled out as `<U+202E>`, cut at `LONGEST_SHOWN`.
@@ -24,6 +27,12 @@ def visible(text: str) -> str:
 def encodable(text: str) -> str:
     r"""The text with lone surrogates spelled out as `\ud800`, so that it has UTF-8; everything else as it is."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def guarded(text: str) -> str:
+    """The text as a cell that no spreadsheet takes for a formula: an apostrophe before what could start one."""
+    shown = visible(text)
+    return f"'{shown}" if shown.startswith(_FORMULA_STARTS) else shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

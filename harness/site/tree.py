@@ -47,6 +47,12 @@ class Build:
         with self.writing(relative) as file:
             file.write(content)
 
+    def refresh(self, relative: str, content: bytes) -> None:
+        """Put the content there unless the file has it already."""
+        path = self.path(relative)
+        if not path.is_file() or path.read_bytes() != content:
+            self.write(relative, content)
+
     @contextmanager
     def writing(self, relative: str) -> Iterator[BinaryIO]:
         """A new file to write there, durable at the end of the block and then searched for canaries."""
@@ -62,8 +68,9 @@ class Build:
 
     def link(self, source: str, target: str) -> None:
         """Make `target` the same file as `source`."""
-        self.touched.add(target)
-        _link(self.path(source), self.path(target))
+        if not self.path(target).exists() or not self.path(target).samefile(self.path(source)):
+            self.touched.add(target)
+            _link(self.path(source), self.path(target))
 
     def remove(self, relative: str) -> None:
         """Take the file away, if there is one."""
@@ -81,6 +88,10 @@ class Build:
         """Take a folder of written files away, if there is one."""
         shutil.rmtree(self.path(folder), ignore_errors=True)
         self._forget(folder)
+        for parent in self.path(folder).parents:
+            if parent == self.root or any(parent.iterdir()):
+                break
+            parent.rmdir()
 
     def _forget(self, folder: str) -> list[str]:
         """No file below the folder counts as changed any more; their paths below it."""
@@ -96,7 +107,7 @@ class Build:
             while block := file.read(1 << 20):
                 window = kept + block
                 if any(canary in window for canary in self._canaries):
-                    raise PublishRefused(f"{relative}: holds the canary of a held-out file; nothing was published")
+                    raise PublishRefused(f"{relative}: holds the canary of a held-out file; it was not published")
                 kept = window[-(self._longest - 1) :] if self._longest > 1 else b""
 
 

@@ -53,6 +53,15 @@ class FigureTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CountRow:
+    """A count with its name and what the name means."""
+
+    name: str
+    says: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FloorRow:
     figure: Figure
     floor: str
@@ -75,9 +84,11 @@ class Gauge:
     start: str
 
 
-def figure_table(document: EvalDocument, entries: Iterable[MeasureEntry], *, by_stratum: bool = False) -> FigureTable:
+def figure_table(
+    floors: Sequence[FloorEntry], entries: Iterable[MeasureEntry], *, by_stratum: bool = False
+) -> FigureTable:
     """The entries as figures of one table. `by_stratum`: titled by stratum."""
-    return figure_table_of([figure_of(document, entry, by_stratum=by_stratum) for entry in entries])
+    return figure_table_of([figure_of(floors, entry, by_stratum=by_stratum) for entry in entries])
 
 
 def figure_table_of(figures: Sequence[Figure]) -> FigureTable:
@@ -91,25 +102,24 @@ def figure_table_of(figures: Sequence[Figure]) -> FigureTable:
     return FigureTable(figures=tuple(_without(figure, shared) for figure in figures), warnings=shared)
 
 
-def figure_of(document: EvalDocument, entry: MeasureEntry, *, by_stratum: bool = False) -> Figure:
-    """An entry of eval.json as a figure."""
+def figure_of(floors: Sequence[FloorEntry], entry: MeasureEntry, *, by_stratum: bool = False) -> Figure:
+    """An entry of eval.json as a figure, beside the document's floors."""
     described = _DESCRIBED.get(entry.name)
-    title = entry.name.replace("_", " ") if described is None else described.title
-    floor = _floor_of(document, entry)
+    floor = None if entry.stratum else next((floor for floor in floors if floor.measure == entry.name), None)
     is_share = entry.name != "mrr"
     claim = entry.claim
     interval = entry.interval
     return Figure(
         name=entry.name,
-        title=(entry.stratum or "").partition("=")[2] if by_stratum else title[:1].upper() + title[1:],
+        title=group_of(entry) if by_stratum else title_of(entry.name),
         says="" if described is None or by_stratum else described.says,
         unit="expectation" if described is None else described.unit,
         good=entry.good,
         valid=entry.valid,
-        value=_shown(entry.value, is_share=is_share),
+        value=percent_shown(entry.value) if is_share else entry.value,
         sign="%" if is_share else "",
-        low=None if interval is None else _shown(interval.low, is_share=is_share),
-        high=None if interval is None else _shown(interval.high, is_share=is_share),
+        low=None if interval is None else percent_shown(interval.low) if is_share else interval.low,
+        high=None if interval is None else percent_shown(interval.high) if is_share else interval.high,
         method="" if interval is None else METHODS.get(interval.method, interval.method),
         floor=None if floor is None else percent_of(floor.floor),
         below=floor is not None and floor.status == "breached",
@@ -128,7 +138,7 @@ def floor_rows(document: EvalDocument, reasons: Sequence[tuple[str, ...]]) -> tu
         )
         rows.append(
             FloorRow(
-                figure=figure_of(document, entry),
+                figure=figure_of(document.floors, entry),
                 floor=percent_of(floor.floor),
                 rule=RULES.get(floor.rule, floor.rule),
                 window=floor.window,
@@ -139,6 +149,23 @@ def floor_rows(document: EvalDocument, reasons: Sequence[tuple[str, ...]]) -> tu
             )
         )
     return tuple(rows)
+
+
+def title_of(name: str) -> str:
+    """What a measure is called on pages."""
+    described = _DESCRIBED.get(name)
+    title = name.replace("_", " ") if described is None else described.title
+    return title[:1].upper() + title[1:]
+
+
+def group_of(entry: MeasureEntry) -> str:
+    """The group that a stratum names: `B31.3` of `standard=B31.3`; empty for the whole."""
+    return (entry.stratum or "").partition("=")[2]
+
+
+def percent_shown(ratio: str | None) -> str | None:
+    """A printed ratio as a percent, its point moved; None without a value."""
+    return None if ratio is None else format_percent(ratio)
 
 
 def percent_of(text: str) -> str:
@@ -172,12 +199,15 @@ def gauge_of(entry: MeasureEntry, floor: str | None) -> Gauge | None:
     )
 
 
-def change_sentence(previous: PreviousEntry, better: int, worse: int, compared: int) -> str:
+def change_sentence(previous: PreviousEntry) -> str:
     """What changed since the night before, and whether an exact McNemar test tells it from chance."""
-    if not compared:
+    if not previous.compared:
         return "No expectation could be compared: the nights share none."
     chance = "within chance" if Fraction(previous.mcnemar_p) >= Fraction(1, 20) else "more than chance"
-    return f"{better} better, {worse} worse of {compared}: {chance} (p = {_short_p(previous.mcnemar_p)})"
+    return (
+        f"{previous.better} better, {previous.worse} worse of {previous.compared}: {chance} "
+        f"(p = {_short_p(previous.mcnemar_p)})"
+    )
 
 
 def _short_p(text: str) -> str:
@@ -192,18 +222,6 @@ def _json_text(claim: Mapping[str, Any]) -> str:
     return "".join(
         character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1] for character in text
     )
-
-
-def _shown(text: str | None, *, is_share: bool) -> str | None:
-    if text is None or not is_share:
-        return text
-    return format_percent(text)
-
-
-def _floor_of(document: EvalDocument, entry: MeasureEntry) -> FloorEntry | None:
-    if entry.stratum is not None:
-        return None
-    return next((floor for floor in document.floors if floor.measure == entry.name), None)
 
 
 def _without(figure: Figure, shared: tuple[str, ...]) -> Figure:

@@ -28,6 +28,21 @@ STATUSES: Final = {
     ),
 }
 
+CHANGES: Final = {
+    "testset": ("T", "test set changed"),
+    "scorer": ("S", "scorer changed"),
+    "terms": ("C", "contract terms changed"),
+}
+"""What may differ between two nights, with the letter that marks it in a trend."""
+
+REASONS: Final = {
+    "gold_corrected": "the gold set was corrected",
+    "scorer_corrected": "the scorer was corrected",
+    "harness_fault": "a fault of the harness was mended",
+    "night_resumed": "the night was completed by a later run",
+}
+"""Why a revision came after another."""
+
 RULES: Final = {
     "point": "below if good / valid is strictly less than the floor",
     "exact_binomial_95": "below if so few good were less than 5 % likely at the floor (exact binomial)",
@@ -104,11 +119,6 @@ def day_text(night: str) -> str:
         return f"{_MONTHS[first.month - 1]} {first.year}"
     day = date.fromisoformat(night)
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
-
-
-def moment_text(utc: str) -> str:
-    """A UTC timestamp to the second, as people read it: `2026-11-29 02:17:05 UTC`."""
-    return f"{utc[:10]} {utc[11:19]} UTC"
 
 
 def lost_text(incorrect: int, missing: int, gateway_error: int, harness_error: int) -> str:

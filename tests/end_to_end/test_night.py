@@ -251,7 +251,7 @@ def test_a_society_whose_folder_would_leak_its_canary_is_not_published(tmp_path:
         place = Place(folder=running.folder, url=running.url, testsets=testsets)
         ended = place.nightly()
     assert ended.returncode == 1
-    assert "holds the canary of a held-out file; nothing was published" in ended.stderr
+    assert "holds the canary of a held-out file; it was not published" in ended.stderr
     assert CANARY not in ended.stderr
     assert not place.site.exists()
 

@@ -21,7 +21,11 @@ def _digests(place: Place) -> list[str]:
 
 def _tree(place: Place) -> dict[str, bytes]:
     site = place.site.resolve()
-    return {path.relative_to(site).as_posix(): path.read_bytes() for path in site.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(site).as_posix(): path.read_bytes()
+        for path in site.rglob("*")
+        if path.is_file() and not path.name.startswith(".")
+    }
 
 
 def test_stage_by_stage_is_the_same_as_a_nightly(tmp_path: Path) -> None:

@@ -29,6 +29,9 @@ NAMES: Final = {
     "sae": ("SAE", "SAE International", "J1939-21", 2024, "[SAE J1939-21:2024 §5.2]", "§5.2"),
     "nfpa": ("NFPA", "National Fire Protection Association", "70", 2023, "[NFPA 70 art. 250]", "art. 250"),
     "aci": ("ACI", "American Concrete Institute", "318", 2019, "[ACI 318-19 §22.5]", "§22.5"),
+    "awwa": ("AWWA", "American Water Works Association", "C900", 2022, "[AWWA C900-22 §4.3]", "§4.3"),
+    "icc": ("ICC", "International Code Council", "IBC", 2024, "[ICC IBC 2024 §1604.5]", "§1604.5"),
+    "asce": ("ASCE", "American Society of Civil Engineers", "7-22", 2022, "[ASCE 7-22 §26.10]", "§26.10"),
 }
 
 KINDS: Final = ("section", "section", "section", "table", "figure")
@@ -85,6 +88,8 @@ def result(night: Night | None = None, **changes: Any) -> EvalResult:
         examples=(example,),
         night=told.night,
         revision=told.revision,
+        reason=None if told.revision == 1 else "gold_corrected",
+        scored_at=f"{told.night}T02:19:45.000000Z",
         official=True,
         status=assessments[0].status if assessments else Status.NO_FLOOR,
         assessments=assessments,
@@ -99,6 +104,7 @@ def result(night: Night | None = None, **changes: Any) -> EvalResult:
         calls=Calls(asked=sent, retried=2 * outcomes.gateway_error, billed=sent, tokens_returned=sent * 640),
         testset_version="2026.11",
         testset_sha256=sha256(told.slug.encode()).hexdigest(),
+        terms_version=3,
         items=len(rows),
         clusters=len({row.cluster_hash or row.item_hash for row in rows}),
         editions={standard: (year,)},

@@ -183,7 +183,8 @@ def test_every_broken_result_is_named(tmp_path: Path) -> None:
         "asme 2026-11-29 r1: floor on citation_correctness: decided from 58 / 60, published is 57 / 60",
         "sae 2026-11-29 r1: items do not add up: the table has 60, the result 61",
     ]
-    assert not (tmp_path / "site").exists()
+    shown = [path.parent.parent.name for path in (tmp_path / "site" / "standards").glob("*/eval/eval.json")]
+    assert shown == ["nfpa"]
 
 
 def test_a_changed_verdict_is_seen_in_every_measure_that_rests_on_it(tmp_path: Path) -> None:

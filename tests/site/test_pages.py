@@ -8,22 +8,31 @@ from typing import Any
 import pytest
 
 from harness.scoring.model import Interval
+from harness.site.history import entry_of
+from harness.site.index import index_entry
 from harness.site.model import EvalResult, Previous
-from harness.site.pages import Assets, Place, render_eval, render_overview
+from harness.site.pages import Assets, EvalPage, Frame, place_of, render_overview
 from harness.site.tables import SavedTable
 from harness.site.text import encodable
 from tests.site.html import Element, read_page
 from tests.site.results import Night, document, result
 
-ASSETS = Assets(stylesheet="static/style-1.css", icon="static/mark-1.svg")
+FRAME = Frame(
+    assets=Assets(stylesheet="static/style-1.css", icon="static/mark-1.svg"),
+    contact="evaluation@citehouse.example",
+    sample=False,
+)
 TABLES = [SavedTable(name="scores.csv", says="one row per expectation", sha256="5" * 64, rows=60)]
 PREVIOUS = Previous(night="2026-11-28", value="0.9", better=2, worse=0, compared=416, mcnemar_p="0.500000")
 BREACHED = Night(outcomes="c" * 392 + "i" * 10 + "m" * 4 + "g" * 10, clusters=60, previous=PREVIOUS)
 
 
 def page(told: EvalResult, warnings: tuple[str, ...] = ()) -> Element:
-    place = Place(root="../../../", permalink="2026-11-29/r1/index.html")
-    return read_page(render_eval(told, document(told, warnings), TABLES, ASSETS, place))
+    shown = document(told, warnings)
+    frame = replace(FRAME, contact=told.contact, sample=told.demo)
+    society = f"standards/{told.slug}/eval"
+    place = place_of(society, f"{society}/{told.night}/r{told.revision}")
+    return read_page(EvalPage(told, shown, TABLES, [entry_of(shown)], None, "").at(place, frame))
 
 
 def section(root: Element, heading: str) -> Element:
@@ -143,7 +152,7 @@ def test_a_status_is_a_word_with_a_shape(night: Night, word: str, code: str) -> 
 
 def test_no_data_is_said_and_no_number_printed() -> None:
     root = page(result(Night(outcomes="h" * 30)))
-    assert root.find("details") == []
+    assert root.find("details", class_="claim") == []
     assert root.find("svg", class_="gauge") == []
     assert {cell.text() for cell in root.find("span", class_="percent")} == {"no data"}
 
@@ -251,7 +260,8 @@ def tags(root: Element) -> list[str]:
 @pytest.mark.parametrize("told", [result(BREACHED), result(Night(outcomes="h" * 30)), result(Night(floor=None))])
 def test_a_page_needs_no_script_no_inline_style_and_no_other_host(told: EvalResult) -> None:
     root = page(told)
-    assert root.find("script") == root.find("style") == []
+    assert [script.attributes["type"] for script in root.find("script")] == ["application/ld+json"]
+    assert root.find("style") == []
     for element in root.walk():
         assert "style" not in element.attributes
         for name in ("href", "src", "action"):
@@ -265,8 +275,8 @@ def test_tables_have_scopes_and_times_are_machine_readable() -> None:
     assert {time.attributes["datetime"] for time in root.find("time")} == {
         "2026-11-29",
         "2026-11-28",
-        "2026-11-29T02:17:00.000000Z",
-        "2026-11-29T02:19:30.000000Z",
+        "2026-11-29T02:17:00Z",
+        "2026-11-29T02:19:30Z",
     }
 
 
@@ -280,10 +290,13 @@ def test_ids_are_unique_and_every_label_is_there() -> None:
 def test_the_overview_lists_every_society_with_its_headline() -> None:
     nights = [BREACHED, Night(slug="sae", outcomes="c" * 52 + "i" * 2), Night(slug="nfpa", outcomes="h" * 30)]
     documents = [document(result(night)) for night in nights]
-    root = read_page(render_overview(documents, ASSETS, "evaluation@citehouse.example", sample=False))
-    assert row(root, "ASME") == ["2026-11-29", "Below floor", "392/416", "94.2307 %", row(root, "ASME")[4], "95 %"]
-    assert re.fullmatch(r"\d\d\.\d{4} to \d\d\.\d{4} %", row(root, "ASME")[4])
-    assert row(root, "NFPA")[1:4] == ["Not run", "0/0", "no data"]
+    entries = [index_entry(each, [entry_of(each)]) for each in documents]
+    root = read_page(render_overview(entries, FRAME, "2026-11-29"))
+    drawn = "drawn on the society’s page"
+    told = row(root, "ASME")
+    assert told == ["2026-11-29", "Below floor", drawn, "392/416", "94.2307 %", told[5], "95 %"]
+    assert re.fullmatch(r"\d\d\.\d{4} to \d\d\.\d{4} %", told[5])
+    assert row(root, "NFPA")[1:5] == ["Not run", "–", "0/0", "no data"]
     assert [link.attributes["href"] for link in root.find("a") if link.text() == "SAE"] == ["sae/eval/index.html"]
     assert len(root.find("details", class_="claim")) == 2
     assert "base 54 is below 100" in root.text()

@@ -100,9 +100,7 @@ def test_a_publish_links_what_changed_and_not_what_is_there(tmp_path: Path, monk
 
 
 @given(
-    st.lists(
-        st.tuples(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcd")), st.booleans()), max_size=8
-    )
+    st.lists(st.tuples(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcd")), st.booleans()), max_size=8)
 )
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_was_written_taken_away_and_broken_off_the_tree_is_what_was_shown_last(
@@ -193,7 +191,7 @@ def test_error_a_canary_in_any_of_its_written_forms(tmp_path: Path, canary: str,
     publish(site, a="1")
     with pytest.raises(PublishRefused) as refused, building(site, DEPLOYMENT, (canary,)) as build:
         build.write("b/c.txt", b"x" * (1 << 20) + forms[written].encode())
-    assert str(refused.value) == "b/c.txt: holds the canary of a held-out file; nothing was published"
+    assert str(refused.value) == "b/c.txt: holds the canary of a held-out file; it was not published"
     assert seen(site) == {"a.txt": "1"}
 
 
