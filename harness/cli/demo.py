@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from harness.cli.tables import print_night
-from harness.cli.wire import open_stages
+from harness.cli.tables import print_night, shown_path
+from harness.cli.wire import open_stages, telling_unwritten
 from harness.nightly.nightly import run_night
 from harness.reference.server import ReferenceSettings, running_gateway
 from harness.settings import GatewayTable, LedgerTable, Settings, SiteTable
@@ -36,9 +36,10 @@ def demo(load: Load, /, serve: bool, faults: str) -> int:
         settings = replace(settings, gateway=GatewayTable(url=url), gateway_key=key)
         stages = open_stages(settings, demo=True, must_ask=True)
         night = stages.place.window.current_night(stages.place.clock.now())
-        report = run_night(stages, night)
-        print_night(report)
-        _print_where_to_look(settings, stages.emitter.ledger)
+        with telling_unwritten(stages):
+            report = run_night(stages, night)
+            print_night(report)
+        _print_where_to_look(settings, stages.emitter.ledger, stages.internal.root / report.night)
         if serve:
             click.echo(f"\nThe reference gateway stays up at {url} with the key {key}; Ctrl-C ends it.")
             click.pause("")
@@ -58,20 +59,15 @@ def _demo_settings(settings: Settings) -> Settings:
     )
 
 
-def _print_where_to_look(settings: Settings, ledger: Ledger) -> None:
+def _print_where_to_look(settings: Settings, ledger: Ledger, internal: Path) -> None:
     standing = [stand.settlement for stand in ledger.settlements(Query())]
     flagged = [each for each in standing if Fraction(each.target_percent) > 0]
     click.echo("")
     for each in flagged:
         click.echo(f"Flag in the ledger: {each.subject}: {each.target_percent} % credit, {each.state}")
     page = settings.reports / "site" / "standards" / "index.html"
-    click.echo(f"Pages:    {_shown(page)}")
-    command = f"{_shown(Path(sys.argv[0]))} --reports {_shown(settings.reports)}"
+    click.echo(f"Pages:    {shown_path(page)}")
+    click.echo(f"Internal: {shown_path(internal)} (held-out text; for this machine only)")
+    command = f"{shown_path(Path(sys.argv[0]))} --reports {shown_path(settings.reports)}"
     click.echo(f"Ledger:   {command} flags list --all")
     click.echo(f"One item: {command} status, then: {command} show RUN ITEM")
-
-
-def _shown(path: Path) -> str:
-    """The path from the current folder where it is below it: a line that can be copied."""
-    here = Path.cwd()
-    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()

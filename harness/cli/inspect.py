@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from harness.cli.shown import item_lines
-from harness.cli.tables import print_table
+from harness.cli.tables import print_table, print_where_internal
 from harness.cli.wire import open_stages
 from harness.nightly.inspect import compare as compare_nights
 from harness.nightly.inspect import coverage, inspect_item, results_of_run
@@ -76,7 +76,11 @@ def report(load: Load, /, run: str, form: str) -> int:
     """Print a complete RUN's numbers, for people or for CI."""
     from harness.cli.reports import REPORT_FORMATS  # pandas takes its time to import, and only this command needs it
 
-    click.echo(REPORT_FORMATS[form](run, results_of_run(open_stages(load()), run)), nl=False)
+    stages = open_stages(load())
+    results = results_of_run(stages, run)
+    click.echo(REPORT_FORMATS[form](run, results), nl=False)
+    if form == "table" and results:
+        print_where_internal(stages.internal.root / results[0].night)
     return 0
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from harness.cli.tables import print_left_out, print_night
-from harness.cli.wire import open_stages
+from harness.cli.tables import print_left_out, print_night, print_where_internal
+from harness.cli.wire import open_stages, telling_unwritten
 from harness.errors import UsageError
 from harness.nightly.closing import close_through
 from harness.nightly.emit import close_clocks
@@ -101,8 +101,10 @@ def nightly(
     if supersede != (reason is not None):
         raise UsageError("--supersede and --reason belong together: give both or neither")
     stages = open_stages(with_asking(load(), **asking), must_ask=True)
-    report = run_night(stages, night_of(stages, night), societies or None, reason)
-    print_night(report)
+    with telling_unwritten(stages):
+        report = run_night(stages, night_of(stages, night), societies or None, reason)
+        print_night(report)
+        print_where_internal(stages.internal.root / report.night)
     return report.exit_code(fail_on_breach=fail_on_breach)
 
 
@@ -160,11 +162,12 @@ def _close_through(stages: Stages, last: date) -> int:
     ledger = stages.emitter.ledger
     before = ledger.count()
     close_clocks(stages.emitter)
-    failures = close_through(stages, before=last + timedelta(days=1))
-    written = ledger.count() - before
-    click.echo(f"settled through {last}: {written} settlement event{'' if written == 1 else 's'} written")
-    if failures:
-        raise failures[0]
+    with telling_unwritten(stages):
+        failures = close_through(stages, before=last + timedelta(days=1))
+        written = ledger.count() - before
+        click.echo(f"settled through {last}: {written} settlement event{'' if written == 1 else 's'} written")
+        if failures:
+            raise failures[0]
     return 0
 
 
@@ -181,9 +184,9 @@ def rescore_command(load: Callable[[], Settings], /, night: str, societies: tupl
     Earlier revisions stay as they were. A final target is never lowered.
     """
     stages = open_stages(load())
-    results = rescore(stages, parse_night(night), reason, societies or None)
-    for result in results:
-        click.echo(f"{result.slug} {result.night}: revision {result.revision}, {result.status}")
+    with telling_unwritten(stages):
+        for result in rescore(stages, parse_night(night), reason, societies or None):
+            click.echo(f"{result.slug} {result.night}: revision {result.revision}, {result.status}")
     return 0
 
 
@@ -212,7 +215,9 @@ def _held(stages: Stages, night: date) -> AbstractContextManager[Lease]:
 def _finish(settings: Settings, night: str | None, stage: Stage) -> int:
     stages = open_stages(settings)
     wanted = night_of(stages, night)
-    with _held(stages, wanted):
-        report = NightReport(night=wanted.isoformat(), results=finish_night(stages, wanted, stage))
-    print_night(report)
+    with telling_unwritten(stages):
+        with _held(stages, wanted):
+            report = NightReport(night=wanted.isoformat(), results=finish_night(stages, wanted, stage))
+        print_night(report)
+        print_where_internal(stages.internal.root / report.night)
     return report.exit_code()

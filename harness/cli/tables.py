@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -95,6 +96,18 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
         table.add_row(*(Text(cell) for cell in row))  # never read as markup
     console = Console() if Console().is_terminal else Console(width=WIDTH)
     console.print(table)
+
+
+def print_where_internal(folder: Path) -> None:
+    """Say where a night's internal reports are, if any were written."""
+    if folder.is_dir():
+        click.echo(f"Internal reports: {shown_path(folder)}")
+
+
+def shown_path(path: Path) -> str:
+    """The path from the current folder where it is below it: a line that can be copied."""
+    here = Path.cwd()
+    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
 
 def figure(measure: Measure | None, places: int = 6, between: str = " ") -> str:

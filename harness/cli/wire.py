@@ -1,14 +1,15 @@
 """From settings to the parts of a night: the one place where they are put together."""
 
 import random
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
+import click
 from sqlalchemy import Engine
 
 from harness.cli.progress import open_progress
 from harness.clock import SystemClock
-from harness.errors import InvalidInput, UsageError
+from harness.errors import HarnessError, InvalidInput, StoreError, UsageError
 from harness.gateway.answer import Answer
 from harness.gateway.body import read_body
 from harness.gateway.mapping import RestMapping, read_mapping
@@ -17,6 +18,7 @@ from harness.gateway.rest import PROTOCOL_VERSION, RestClient, RestSettings
 from harness.gateway.retry import Asker, RetryPolicy
 from harness.nightly.collect import AsksQuestions
 from harness.nightly.emit import Emitter
+from harness.nightly.internal import InternalPlace
 from harness.nightly.night import CollectionWindow
 from harness.nightly.publish import SitePlace
 from harness.nightly.results import Publisher
@@ -94,9 +96,32 @@ def open_stages(settings: Settings, *, demo: bool = False, must_ask: bool = Fals
             deployment=settings.site.deployment,
             base_url=settings.site.base_url,
         ),
+        internal=InternalPlace(root=settings.reports / "internal", gateway=_known_gateway(settings.gateway.url)),
         emitter=_emitter(settings, engine),
         publisher=Publisher(contact=settings.site.contact, demo=demo),
     )
+
+
+def _known_gateway(url: str | None) -> str | None:
+    """The gateway's address for links to its ledger; None where none is named, or what is named could not be asked."""
+    try:
+        return None if url is None else checked_gateway_url(url)
+    except UsageError:
+        return None
+
+
+@contextmanager
+def telling_unwritten(stages: Stages) -> Iterator[None]:
+    """End the command with what could not be written of the internal reports when all else is done (StoreError); where
+    another error ends it, what could not be written is told before."""
+    try:
+        yield
+    except HarnessError:
+        for failure in stages.internal.failures:
+            click.echo(f"harness: {failure}", err=True)
+        raise
+    if stages.internal.failures:
+        raise StoreError("\n".join(map(str, stages.internal.failures)))
 
 
 def gateway_mapping(settings: Settings) -> RestMapping:

@@ -8,6 +8,7 @@ from harness.clock import utc_text
 from harness.errors import PublishRefused, StoreError, UsageError
 from harness.nightly.assess import assess_society
 from harness.nightly.emit import Cited, close_clocks, emit_society
+from harness.nightly.internal import ReportSource, write_internal
 from harness.nightly.publish import cite_unpublished, publish_societies
 from harness.nightly.sitting import close_passed_run
 from harness.nightly.stages import Stages, canaries_of, results_of, score_night
@@ -23,7 +24,8 @@ def finish_night(stages: Stages, night: date, through: Stage = "emit") -> tuple[
     Each stage is done once; doing it again changes nothing. A run that is still open when the night's window is over is
     completed first. The results are empty where only scoring was asked for. Raises UsageError where nothing of the
     night is complete, PublishRefused when publishing was refused: settlements are written all the same. A ledger that
-    takes no event (StoreError) is told when the rest is done: the next nightly settles what it then can.
+    takes no event (StoreError) is told when the rest is done: the next nightly settles what it then can. The internal
+    reports come last, whatever was refused; one that cannot be written is kept in `stages.internal.failures`.
     """
     behind = closed_clocks(stages) if through == "emit" else None  # a clock that ran out waits for no publishing
     _close_passed_runs(stages, night)
@@ -39,12 +41,16 @@ def finish_night(stages: Stages, night: date, through: Stage = "emit") -> tuple[
     if through == "assess":
         return tuple(results)
     cited, refused = cite(stages, results, canaries_of(scored))
-    if behind is not None:
-        raise behind
-    if through == "emit":
+    if through == "emit" and behind is None:
         for each, result in zip(scored, results, strict=True):
             if (citing := cited.get((result.slug, result.revision))) is not None:
                 emit_society(stages.emitter, each, result, citing)
+    place = stages.place
+    source = ReportSource(engine=place.engine, blobs=place.blobs, decode=stages.decode)
+    for each, result in zip(scored, results, strict=True):
+        write_internal(source, stages.internal, each, result)
+    if behind is not None:
+        raise behind
     if refused is not None:
         raise refused
     return tuple(results)

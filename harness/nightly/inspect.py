@@ -2,21 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine
 
 from harness.errors import UsageError
 from harness.nightly.freeze import plan_of
+from harness.nightly.internal import Seen
 from harness.nightly.official import official_part
 from harness.nightly.results import ScoredSociety, compare_scored
+from harness.nightly.score import scoring_terms
 from harness.nightly.stages import Stages, results_of, score_run
 from harness.scoring.compare import Comparison
 from harness.scoring.model import ItemScore
+from harness.site.internal import ledger_link
 from harness.site.model import EvalResult
 from harness.sla.assess import worst
 from harness.store.published import call_totals
-from harness.store.runs import Run, RunSociety, find_answers, find_run, find_runs, run_societies
+from harness.store.runs import AnswerRow, Run, RunSociety, find_answers, find_run, find_runs, run_societies
 from harness.store.scores import find_score, iter_faults, latest_revision, load_assessments
 from harness.store.transcripts import Transcript, read_places
 from harness.testset.model import Item
@@ -35,16 +39,30 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InspectedCall:
+    """A stored call of an item: its row, its transcript, the segment that holds it, and the address of the gateway's
+    own record, None where that is not known."""
+
+    row: AnswerRow
+    transcript: Transcript = field(repr=False)
+    segment: Path
+    ledger_url: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Inspected:
-    """One item of one run, with held-out text: for the terminal of the platform engineer only."""
+    """One item of one run, with held-out text: for the terminal of the platform engineer only.
+
+    `seen` are its expectations beside the passages aligned with them; empty where the item is not scored.
+    """
 
     run: Run
     slug: str
     item: Item = field(repr=False)
     checks: tuple[str, ...]
-    score: ItemScore | None
+    seen: Sequence[Seen] = field(repr=False)
     diagnoses: Mapping[int, str]
-    transcripts: Sequence[Transcript] = field(repr=False)
+    calls: Sequence[InspectedCall]
     passages: Sequence[Mapping[str, Any]] = field(repr=False)
 
 
@@ -80,18 +98,29 @@ def inspect_item(stages: Stages, run_id: str, item_id: str, slug: str | None = N
     revision = latest_revision(place.engine, run_id, part.slug)
     rows = find_answers(place.engine, run_id, item_id, part.slug)
     transcripts = list(read_places(place.blobs, ((row.segment, row.place) for row in rows)))
-    answer = None if not transcripts else stages.decode(transcripts[-1].answer)
+    passages: Sequence[Mapping[str, Any]] = ()
+    if transcripts and transcripts[-1].answer.usable:
+        passages = stages.decode(transcripts[-1].answer).passages
+    score = None if revision is None else find_score(place.engine, revision.key, item_id)
     return Inspected(
         run=run,
         slug=part.slug,
         item=item,
-        checks=() if plan.terms is None else plan.terms.checks,
-        score=None if revision is None else find_score(place.engine, revision.key, item_id),
+        checks=scoring_terms(plan).checks,
+        seen=() if score is None else _seen(item, score, passages),
         diagnoses={}
         if revision is None
         else {number: text for _, number, text in iter_faults(place.engine, revision.key, item_id)},
-        transcripts=transcripts,
-        passages=() if answer is None or not transcripts[-1].answer.usable else answer.passages,
+        calls=[
+            InspectedCall(
+                row=row,
+                transcript=transcript,
+                segment=place.blobs.path(row.segment),
+                ledger_url=ledger_link(stages.internal.gateway, row.ledger_entry_id),
+            )
+            for row, transcript in zip(rows, transcripts, strict=True)
+        ],
+        passages=passages,
     )
 
 
@@ -108,6 +137,18 @@ def compare(stages: Stages, nights: tuple[str, str], slugs: Sequence[str], *, fo
     if not chosen:
         raise UsageError(f"nights {nights[0]} and {nights[1]}: no society was measured in both")
     return {slug: compare_scored(stages.place.engine, sides[0][slug], sides[1][slug], force=force) for slug in chosen}
+
+
+def _seen(item: Item, score: ItemScore, passages: Sequence[Mapping[str, Any]]) -> list[Seen]:
+    return [
+        Seen(
+            item=item,
+            alternatives=alternatives,
+            ended=ended,
+            passage=None if ended.rank is None else passages[ended.rank - 1],
+        )
+        for alternatives, ended in zip(item.expectations, score.expectations, strict=True)
+    ]
 
 
 def _official(stages: Stages, night: str) -> dict[str, ScoredSociety]:

@@ -7,6 +7,7 @@ from harness.clock import utc_text
 from harness.nightly.emit import Emitter
 from harness.nightly.freeze import plan_of
 from harness.nightly.ids import PublishedIds
+from harness.nightly.internal import InternalPlace
 from harness.nightly.official import superseded_parts
 from harness.nightly.plan import SocietyPlan
 from harness.nightly.publish import SitePlace
@@ -26,6 +27,7 @@ class Stages:
     place: Workplace
     decode: DecodeAnswer
     site: SitePlace
+    internal: InternalPlace
     emitter: Emitter
     publisher: Publisher
 

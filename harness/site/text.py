@@ -12,16 +12,16 @@ _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uf
 """Also the full-width forms, which some spreadsheets read as the plain ones; a tab or a line end is spelled out."""
 
 
-def visible(text: str) -> str:
-    """The text with every character that has no picture spelled out as `<U+202E>`, cut at `LONGEST_SHOWN`.
+def visible(text: str, longest: int = LONGEST_SHOWN) -> str:
+    """The text with every character that has no picture spelled out as `<U+202E>`, cut at `longest` characters.
 
     Among them are the bidirectional controls, which reorder their neighbours, and every space but the plain one.
     Markup is left alone: the template escapes it.
     """
-    shown = "".join(
-        character if character.isprintable() else f"<U+{ord(character):04X}>" for character in text[:LONGEST_SHOWN]
-    )
-    return shown if len(text) <= LONGEST_SHOWN else f"{shown}…"
+    shown = text[:longest]
+    if not shown.isprintable():
+        shown = "".join(character if character.isprintable() else f"<U+{ord(character):04X}>" for character in shown)
+    return shown if len(text) <= longest else f"{shown}…"
 
 
 def encodable(text: str) -> str:

@@ -31,7 +31,7 @@ class BlobStore:
         StoreError where the disk refuses (full, read-only).
         """
         digest = hashlib.sha256(data).hexdigest()
-        target = self._path(digest)
+        target = self.path(digest)
         if target.exists():
             with suppress(StoreError):
                 self.load(digest)
@@ -46,7 +46,7 @@ class BlobStore:
 
     def load(self, digest: str) -> bytes:
         """The bytes of that digest. Raises StoreError naming the file where it is absent, torn or altered."""
-        path = self._path(digest)
+        path = self.path(digest)
         try:
             packed = path.read_bytes()
             # The header's own figure is what would be allocated, whatever limit `decompress` is given.
@@ -61,7 +61,8 @@ class BlobStore:
             raise StoreError(f"{path}: its content does not match its name; restore it from a backup")
         return data
 
-    def _path(self, digest: str) -> Path:
+    def path(self, digest: str) -> Path:
+        """Where the blob of that digest is, or would be."""
         return self.root / digest[:2] / f"{digest}.zst"
 
 

@@ -52,6 +52,7 @@ def test_reports_print_the_same_figures_in_every_form(night: Place) -> None:
         assert figure in forms[form], form
     suite = ET.fromstring(forms["junit"].encode())
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
+    assert forms["table"].splitlines()[-1] == f"Internal reports: reports/internal/{run[:10]}"
     assert forms["markdown"].startswith(f"## Run {run}\n\n| society | measure |")
 
 
@@ -70,6 +71,7 @@ def test_show_names_the_diagnosis_of_what_failed(night: Place) -> None:
     shown = night.run("show", _run_id(night), row.item_id).stdout
     assert f"diagnosis: {row.diagnosis}" in shown
     assert "failed checks: " in shown
+    assert "\n  gold  " in shown and "\n  returned  " in shown and "^" in shown
 
 
 def test_error_show_of_what_is_not_there(night: Place) -> None:

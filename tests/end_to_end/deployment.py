@@ -14,6 +14,7 @@ from harness.gateway.body import read_body
 from harness.gateway.mapping import RestMapping
 from harness.nightly.collect import AsksQuestions
 from harness.nightly.emit import Emitter
+from harness.nightly.internal import InternalPlace
 from harness.nightly.night import CollectionWindow
 from harness.nightly.nightly import NightReport, run_night
 from harness.nightly.publish import SitePlace
@@ -111,6 +112,7 @@ def open_deployment(folder: Path, script: Script, url: str | None = None) -> Dep
         place=place,
         decode=lambda answer: read_body(answer, MAPPING),
         site=SitePlace(root=folder / "site", deployment="test", base_url="https://eval.example"),
+        internal=InternalPlace(root=folder / "internal", gateway="https://gateway.example"),
         emitter=Emitter(
             ledger=Ledger(engine, Journal(folder / "store" / "ledger.jsonl")),
             clock=clock,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-_VOID = {"meta", "link", "br", "rect", "circle", "path", "line"}
+_VOID = {"meta", "link", "br", "input", "rect", "circle", "path", "line"}
 
 
 @dataclass(kw_only=True)
