@@ -1,5 +1,6 @@
-"""The API as one ASGI application over a ledger."""
+"""The API over a ledger, and the published site, as one ASGI application."""
 
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
@@ -11,6 +12,7 @@ from harness.api.gate import Gate
 from harness.api.models import EventOut, HealthOut
 from harness.api.problems import ProblemBody, documented
 from harness.api.routes import routes
+from harness.api.site import Site
 from harness.clock import Clock
 from harness.store.ledger import Ledger
 from harness.store.migrate import check_current
@@ -21,8 +23,8 @@ _ABOUT = (
 )
 
 
-def create_app(ledger: Ledger, clock: Clock) -> FastAPI:
-    """The application; nothing is connected until it is called."""
+def create_app(ledger: Ledger, clock: Clock, site_root: Path) -> FastAPI:
+    """The application; nothing is connected or read until it is called. `site_root` is where publish shows the site."""
     app = FastAPI(
         title="Citehouse settlement API",
         version=__version__,
@@ -51,6 +53,8 @@ def create_app(ledger: Ledger, clock: Clock) -> FastAPI:
         ledger.journalled()
         return HealthOut(status="ok")
 
+    # The site is what no call answers, and so no part of the document.
+    app.router.default = Site(site_root, otherwise=app.router.not_found)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     app.add_middleware(Gate, engine=ledger.engine, clock=clock)
     return app

@@ -34,10 +34,12 @@ _TOKEN: Final = re.compile(rf"{PREFIX}_([0-9a-f]{{12}})_[A-Za-z0-9_-]{{43}}")
 _NO_HASH: Final = "0" * 64
 
 _HEADERS: Final = {
+    "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'",
     "Referrer-Policy": "no-referrer",
 }
+"""Of every answer that does not say otherwise; only pages do, which need their styles and images."""
 
 _log = structlog.get_logger()
 
@@ -69,7 +71,7 @@ class Failures:
 
 class Gate:
     """Middleware: no address below `/v1/` answers without a token of the right scope. The token is then in the scope's
-    state as `token`. Every answer has the same security headers, also the one to an error of ours."""
+    state as `token`. Every answer has security headers, also the one to an error of ours."""
 
     def __init__(self, app: ASGIApp, engine: Engine, clock: Clock) -> None:
         self._app = app
@@ -89,8 +91,8 @@ class Gate:
             if message["type"] == "http.response.start":
                 started = True
                 headers = MutableHeaders(scope=message)
-                headers.setdefault("Cache-Control", "no-store")
-                headers.update(_HEADERS)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         try:

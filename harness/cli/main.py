@@ -26,7 +26,7 @@ COMMANDS: Final = {
     "testset": ("harness.cli.testset:testset", "Check and describe societies' folders."),
     "rescore": ("harness.cli.night:rescore_command", "Score a night's stored answers again as a new revision."),
     "flags": ("harness.cli.flags:flags", "Read, check and decide the ledger's settlements."),
-    "serve": ("harness.cli.serve:serve", "Serve the settlement API until it is stopped."),
+    "serve": ("harness.cli.serve:serve", "Serve the site and the settlement API until it is stopped."),
     "tokens": ("harness.cli.tokens:tokens", "Make, list and revoke the API's tokens."),
     "gateway": ("harness.cli.gateway:gateway", "Run the reference gateway over the societies' corpora."),
     "db": ("harness.cli.db:db", "Look at or upgrade the database's schema."),

@@ -1,4 +1,4 @@
-"""`harness serve`: the settlement API over HTTP."""
+"""`harness serve`: the published site and the settlement API over HTTP."""
 
 import signal
 import socket
@@ -9,6 +9,7 @@ import click
 import uvicorn
 
 from harness.api.app import create_app
+from harness.api.site import HOME
 from harness.cli.wire import open_ledger
 from harness.clock import SystemClock
 from harness.errors import UsageError
@@ -24,17 +25,21 @@ GRACE_SECONDS: Final = 10
 @click.option("--port", type=click.IntRange(0, 65535), default=8400, show_default=True, help="0: any free one.")
 @click.pass_obj
 def serve(load: Callable[[], Settings], /, host: str, port: int) -> int:
-    """Serve the settlement API until it is stopped; what it answers is at /openapi.json.
+    """Serve the site and the settlement API until it is stopped.
 
-    Calls need a token of `harness tokens create`. Put TLS in front of it. /healthz says whether the process answers,
-    /readyz whether the ledger can be served.
+    The site, at /standards/, is what the last publish wrote to REPORTS/site; everybody may read it. What the API
+    answers is at /openapi.json; its calls need a token of `harness tokens create`. Put TLS in front of both:
+    cron/nginx.conf and cron/Caddyfile are examples. /healthz says whether the process answers, /readyz whether the
+    ledger can be served.
     """
-    ledger = open_ledger(load())
+    settings = load()
+    ledger, site = open_ledger(settings), settings.reports / "site"
     with _listen(host, port) as listening:
         shown = f"[{host}]" if ":" in host else host
-        click.echo(f"settlement API at http://{shown}:{listening.getsockname()[1]}")
+        address = f"http://{shown}:{listening.getsockname()[1]}"
+        click.echo(f"settlement API at {address}\nsite of {site} at {address}{HOME}")
         config = uvicorn.Config(
-            create_app(ledger, SystemClock()),
+            create_app(ledger, SystemClock(), site),
             log_config=None,
             access_log=False,
             server_header=False,

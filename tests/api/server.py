@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ from harness.store.ledger import Ledger
 from harness.store.tokens import SCOPES, create_token
 
 BOTH: Final = SCOPES
+NO_SITE: Final = Path("/nonexistent/site")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +107,11 @@ class HeldCall:
 
 
 @contextmanager
-def serving(ledger: Ledger, clock: Clock, around: Callable[[ASGIApp], ASGIApp] | None = None) -> Iterator[str]:
-    """The API's address while the block lasts; `around` puts something before it."""
-    app: ASGIApp = create_app(ledger, clock)
+def serving(
+    ledger: Ledger, clock: Clock, around: Callable[[ASGIApp], ASGIApp] | None = None, site: Path = NO_SITE
+) -> Iterator[str]:
+    """The API's address while the block lasts; `around` puts something before it, `site` is the site's root."""
+    app: ASGIApp = create_app(ledger, clock, site)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()  # from now on a call waits until the server has begun
