@@ -27,6 +27,10 @@ COMMANDS: Final = {
     "rescore": ("harness.cli.night:rescore_command", "Score a night's stored answers again as a new revision."),
     "flags": ("harness.cli.flags:flags", "Read, check and decide the ledger's settlements."),
     "serve": ("harness.cli.serve:serve", "Serve the site and the settlement API until it is stopped."),
+    "check-freshness": (
+        "harness.cli.freshness:check_freshness",
+        "Fail when a society's newest measured night finished too long ago.",
+    ),
     "tokens": ("harness.cli.tokens:tokens", "Make, list and revoke the API's tokens."),
     "gateway": ("harness.cli.gateway:gateway", "Run the reference gateway over the societies' corpora."),
     "db": ("harness.cli.db:db", "Look at or upgrade the database's schema."),
